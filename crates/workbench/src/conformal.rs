@@ -1,7 +1,7 @@
 //! Sets and intervals around the predictions of a fitted model.
 
-use crate::coverage::{margins, radius};
-use crate::{Model, Table, WorkbenchError};
+use crate::coverage::margins;
+use crate::{Model, Table, Wanted, WorkbenchError};
 use mercer_datasets::Truths;
 use ndarray::Array2;
 
@@ -10,12 +10,13 @@ use ndarray::Array2;
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Choices, ExtraColumns, Sets, Table, WorkbenchError, fit};
+/// use mercer_workbench::{Choices, ExtraColumns, Sets, Table, Wanted, WorkbenchError, fit};
 /// let read = |text: &str| RowFile::spooled(text.as_bytes(), "toys", None);
 /// let table = Table::read(&read("x,y\n1,2.5\n2,3.5\n3,4.5\n")?, &SchemaOptions::default())?;
 /// let model = fit(BASELINES, "mean", &table, &Choices::plain())?; // says 3.5 of every row
 /// let seen = Table::read(&read("x,y\n1,3.5\n2,4.5\n3,1.5\n4,6.5\n")?, &SchemaOptions::default())?;
-/// let within = model.conformal(&seen, 0.8, 1)?; // the largest of four distances: 3
+/// let wanted = Wanted { share: 0.8, each_class: false };
+/// let within = model.conformal(&seen, wanted, 1)?; // the largest of four distances: 3
 /// let (mut found, extra) = (Vec::new(), ExtraColumns { within: Some(within), ..ExtraColumns::default() });
 /// model.predict_file(&read("x\n7\n")?, 1, &extra, |rows| rows.sets, |sets| {
 ///     found.extend(sets);
@@ -24,10 +25,10 @@ use ndarray::Array2;
 /// assert_eq!(found, [Sets::Intervals(vec![(0.5, 6.5)])]);
 /// # Ok::<(), WorkbenchError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Conformal {
-    /// Of numbers in units of the target, of classes in those of the decision values.
-    radius: f64,
+    /// One, of numbers in units of the target; or one a class, in units of the decision values.
+    radii: Vec<f64>,
 }
 
 /// What holds the truth of each row as often as was asked; see [`Model::conformal`].
@@ -48,58 +49,49 @@ pub enum Sets {
 impl Model {
     /// Learns from labelled rows, which the model must not have been fitted to and which must be like those that
     /// come, how far from a prediction the truth may be. The sets that follow hold the truth of a new row with
-    /// a probability of at least `wanted`, on average over such rows and calibrations: split conformal
-    /// prediction, as in [`crate::coverage`].
+    /// a probability of at least `wanted`, on average over such rows, or the rows of each class, and calibrations:
+    /// split conformal prediction, as in [`crate::coverage()`].
     ///
     /// # Errors
-    /// [`WorkbenchError::Argument`] if `wanted` is not in `(0, 1)` or wants more rows than there are; as
-    /// [`Model::predict`].
+    /// [`WorkbenchError::Argument`] if the share is not in `(0, 1)` or wants more rows than there are, or if classes
+    /// are wanted of numbers; as [`Model::predict`].
     pub fn conformal(
         &self,
         calibration: &Table,
-        wanted: f64,
+        wanted: Wanted,
         threads: usize,
     ) -> Result<Conformal, WorkbenchError> {
-        let refused = |must: String| {
-            let value = wanted.to_string();
-            Err(WorkbenchError::Argument { name: "coverage", value, must })
-        };
-        if !(wanted > 0.0 && wanted < 1.0) {
-            return refused("above 0 and below 1".to_owned());
-        }
         let Table { raw, name, lines, truths, .. } = calibration;
         let decisions = self.decision(raw.clone(), name, lines, threads)?;
         let rows = decisions.rows().into_iter();
-        let scores: Vec<f64> = match truths {
-            Truths::Classes(labels) => {
-                rows.zip(labels).map(|(row, &label)| margins(row)[label as usize]).collect()
-            }
+        let (scores, truths): (Vec<f64>, Vec<usize>) = match truths {
+            Truths::Classes(labels) => rows
+                .zip(labels)
+                .map(|(row, &label)| (margins(row)[label as usize], label as usize))
+                .unzip(),
             Truths::Values(values) => {
-                rows.zip(values).map(|(row, y)| (self.in_units(row[0]) - y).abs()).collect()
+                rows.zip(values).map(|(row, y)| ((self.in_units(row[0]) - y).abs(), 0)).unzip()
             }
         };
-        let count = scores.len();
-        radius(scores, wanted).map(|radius| Conformal { radius }).map_or_else(
-            || {
-                let most = count as f64 / (count + 1) as f64;
-                refused(format!(
-                    "at most {most:.3} with {count} calibration rows; ask for less, or add rows"
-                ))
-            },
-            Ok,
-        )
+        let radii = wanted.radii(scores, &truths, calibration.task().outputs())?;
+        Ok(Conformal { radii })
     }
 
     /// The sets of rows with these decision values.
-    pub(crate) fn sets(&self, decisions: &Array2<f64>, within: Conformal) -> Sets {
-        let Conformal { radius } = within;
+    pub(crate) fn sets(&self, decisions: &Array2<f64>, within: &Conformal) -> Sets {
+        let radii = &within.radii;
         let rows = decisions.rows().into_iter();
         if self.header.schema.target.labels.is_empty() {
-            let interval = |value: f64| (value - radius, value + radius);
+            let interval = |value: f64| (value - radii[0], value + radii[0]);
             return Sets::Intervals(rows.map(|row| interval(self.in_units(row[0]))).collect());
         }
         let set = |margins: Vec<f64>| -> Vec<u32> {
-            (0u32..).zip(margins).filter(|(_, score)| *score <= radius).map(|own| own.0).collect()
+            let scores = margins.into_iter().zip(radii);
+            (0u32..)
+                .zip(scores)
+                .filter(|(_, (score, radius))| score <= radius)
+                .map(|own| own.0)
+                .collect()
         };
         Sets::Classes(rows.map(|row| set(margins(row))).collect())
     }

@@ -8,17 +8,33 @@ use mercer_statistics::wilson_interval;
 use ndarray::{Array2, ArrayView1};
 use serde::Serialize;
 
+/// How often sets of classes, or intervals, shall hold the truth.
+///
+/// ```
+/// use mercer_workbench::Wanted;
+/// let nine_in_ten = Wanted { share: 0.9, each_class: true }; // of every class, however rare
+/// assert!(nine_in_ten.each_class);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wanted {
+    /// The share of rows, in `(0, 1)`.
+    pub share: f64,
+    /// Whether that is the share of the rows of each class, and not of all rows together.
+    pub each_class: bool,
+}
+
 /// How often the conformal sets of a method hold the truth, and how large they are.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
 /// use mercer_datasets::{RowFile, SchemaOptions};
-/// use mercer_workbench::{Choices, Splitting, Table, coverage};
+/// use mercer_workbench::{Choices, Splitting, Table, Wanted, coverage};
 /// let rows: String = (0..80).map(|row| format!("{},{}.5\n", row % 9, (row * 37) % 80)).collect();
 /// let file = RowFile::spooled(format!("x,y\n{rows}").as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// let splitting = Splitting::Folds { folds: 4, repeats: 1 };
-/// let found = coverage(BASELINES, "mean", &table, splitting, 0.8, &Choices::plain(), |_, _| {})?;
+/// let wanted = Wanted { share: 0.8, each_class: false };
+/// let found = coverage(BASELINES, "mean", &table, splitting, wanted, &Choices::plain(), |_, _| {})?;
 /// assert_eq!((found.rows, found.calibration_rows), (80, 15)); // each row tested once; a quarter of 60 calibrates
 /// assert!(found.interval.0 < 0.8 && 0.8 < found.interval.1);
 /// assert!(50.0 < found.size && found.size < 80.0); // of numbers from 0.5 to 79.5
@@ -30,6 +46,8 @@ pub struct Coverage {
     pub method: String,
     /// The share that was asked for.
     pub wanted: f64,
+    /// Whether it was asked for each class.
+    pub each_class: bool,
     /// Share of the test rows whose set holds the truth, over all splits.
     pub covered: f64,
     /// Wilson's 95 % interval of that share, with the test rows of one repeat.
@@ -52,7 +70,7 @@ const CALIBRATION: f64 = 0.25;
 /// Evaluates split conformal prediction: in each split a quarter of the training rows is set apart, the method
 /// is fitted to the others, and the quarter says how far from a prediction the truth may be.
 ///
-/// With `n` calibration rows the radius is the `⌈(n + 1) c⌉`-th smallest of their scores. A set holds the
+/// With `n` calibration rows, of each class by itself if that is wanted, the radius is the `⌈(n + 1) c⌉`-th smallest of their scores. A set holds the
 /// truth of a new row with a probability between `c` and `c + 1/(n + 1)`, in the mean over such rows and
 /// calibrations, whatever the method (Vovk, Gammerman and Shafer 2005; Lei et al. 2018). The score of a number is
 /// its distance from the prediction. The score of a class is how much the largest decision value of another
@@ -61,39 +79,34 @@ const CALIBRATION: f64 = 0.25;
 /// ```
 /// # use mercer_baselines::BASELINES;
 /// # use mercer_datasets::{RowFile, SchemaOptions};
-/// # use mercer_workbench::{Choices, Splitting, Table, coverage};
+/// # use mercer_workbench::{Choices, Splitting, Table, Wanted, coverage};
 /// # let rows: String = (0..60).map(|row| format!("{},{}\n", row, if row < 30 { "a" } else { "b" })).collect();
 /// # let file = RowFile::spooled(format!("x,kind\n{rows}").as_bytes(), "toys", None)?;
 /// # let table = Table::read(&file, &SchemaOptions::default())?;
-/// let splitting = Splitting::default();
-/// let found = coverage(BASELINES, "kernel-ridge", &table, splitting, 0.9, &Choices::plain(), |_, _| {})?;
+/// let (splitting, choices) = (Splitting::default(), Choices::plain());
+/// let of = |share| Wanted { share, each_class: false };
+/// let found = coverage(BASELINES, "kernel-ridge", &table, splitting, of(0.9), &choices, |_, _| {})?;
 /// assert!(found.covered > 0.8 && found.size < 1.5); // mostly the one right class
-/// let refused = coverage(BASELINES, "kernel-ridge", &table, splitting, 0.99, &Choices::plain(), |_, _| {});
+/// let refused = coverage(BASELINES, "kernel-ridge", &table, splitting, of(0.99), &choices, |_, _| {});
 /// assert!(refused.unwrap_err().to_string().contains("calibration rows")); // 12 cannot say so much
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
 ///
 /// # Errors
-/// [`WorkbenchError::Argument`] if `wanted` is not in `(0, 1)` or wants more calibration rows than there are, or
-/// for a table that is divided by a column, whose rows are not exchangeable; as [`crate::evaluate`].
+/// [`WorkbenchError::Argument`] if the share is not in `(0, 1)` or wants more calibration rows than there are, if
+/// classes are wanted of numbers, or for a table that is divided by a column, whose rows are not exchangeable; as [`crate::evaluate`].
 pub fn coverage(
     methods: &[Method],
     name: &str,
     table: &Table,
     splitting: Splitting,
-    wanted: f64,
+    wanted: Wanted,
     choices: &Choices<'_>,
     mut told: impl FnMut(usize, usize),
 ) -> Result<Coverage, WorkbenchError> {
-    let refused = |value: String, must: &str| {
-        Err(WorkbenchError::Argument { name: "coverage", value, must: must.to_owned() })
-    };
-    if !(wanted > 0.0 && wanted < 1.0) {
-        return refused(wanted.to_string(), "above 0 and below 1");
-    }
     if table.division.is_some() {
         let must = "without --groups, --time and --split-column: its rows must be exchangeable";
-        return refused(wanted.to_string(), must);
+        return Err(wanted.refused(must));
     }
     table.require_held("coverage")?;
     let method = method_for(methods, name, table.task())?;
@@ -113,16 +126,9 @@ pub fn coverage(
         let predictor = &*fitted.outcome.predictor;
         let (scores, truths) = nonconformity(predictor, table, &calibration, &preparation)?;
         let of_truth = scores.rows().into_iter().zip(&truths).map(|(row, &truth)| row[truth]);
-        let Some(radius) = radius(of_truth.collect(), wanted) else {
-            let must = format!(
-                "at most {:.3} with {} calibration rows; ask for less, or add rows",
-                calibration.len() as f64 / (calibration.len() + 1) as f64,
-                calibration.len()
-            );
-            return refused(wanted.to_string(), &must);
-        };
+        let radii = wanted.radii(of_truth.collect(), &truths, table.task().outputs())?;
         let (scores, truths) = nonconformity(predictor, table, &split.test, &preparation)?;
-        tally.see(&scores, &truths, radius, &preparation);
+        tally.see(&scores, &truths, &radii, &preparation);
         if index == 0 {
             calibration_rows = calibration.len();
         }
@@ -137,7 +143,8 @@ pub fn coverage(
     let worst = tested.min_by(|a, b| share(a.1).total_cmp(&share(b.1)));
     Ok(Coverage {
         method: method.name.to_owned(),
-        wanted,
+        wanted: wanted.share,
+        each_class: wanted.each_class,
         covered: share(&(seen, held)),
         interval: wilson_interval((held / repeats).min(rows), rows, 0.95)?,
         size: tally.size / seen as f64,
@@ -155,24 +162,67 @@ struct Tally {
 }
 
 impl Tally {
-    fn see(&mut self, scores: &Array2<f64>, truths: &[usize], radius: f64, by: &Preparation) {
+    fn see(&mut self, scores: &Array2<f64>, truths: &[usize], radii: &[f64], by: &Preparation) {
         let unit = by.target().map_or(1.0, |standard| standard.invert(1.0) - standard.invert(0.0));
         for (row, &truth) in scores.rows().into_iter().zip(truths) {
             let (seen, held) = &mut self.classes[truth];
             *seen += 1;
-            *held += u64::from(row[truth] <= radius);
+            *held += u64::from(row[truth] <= radii[truth]);
             // An interval reaches as far to both sides.
             self.size += if row.len() == 1 {
-                2.0 * radius * unit
+                2.0 * radii[0] * unit
             } else {
-                row.iter().filter(|&&score| score <= radius).count() as f64
+                row.iter().zip(radii).filter(|(score, radius)| score <= radius).count() as f64
             };
         }
     }
 }
 
+impl Wanted {
+    fn refused(self, must: impl Into<String>) -> WorkbenchError {
+        let value = self.share.to_string();
+        WorkbenchError::Argument { name: "coverage", value, must: must.into() }
+    }
+
+    /// A radius a class, or the one of numbers, from the scores of the truths of calibration rows. A class that
+    /// has too few rows is in every set.
+    pub(crate) fn radii(
+        self,
+        scores: Vec<f64>,
+        truths: &[usize],
+        classes: usize,
+    ) -> Result<Vec<f64>, WorkbenchError> {
+        if !(self.share > 0.0 && self.share < 1.0) {
+            return Err(self.refused("above 0 and below 1"));
+        }
+        if self.each_class && classes == 1 {
+            return Err(self.refused("of all rows, without --each-class: the target is a number"));
+        }
+        let parts: Vec<Vec<f64>> = if self.each_class {
+            let of = |class: usize| scores.iter().zip(truths).filter(move |own| *own.1 == class);
+            (0..classes).map(|class| of(class).map(|own| *own.0).collect()).collect()
+        } else {
+            vec![scores]
+        };
+        let most = parts.iter().map(Vec::len).max().unwrap_or(0);
+        let found: Vec<Option<f64>> =
+            parts.into_iter().map(|own| radius(own, self.share)).collect();
+        if found.iter().all(Option::is_none) {
+            let (share, each) = (
+                most as f64 / (most + 1) as f64,
+                if self.each_class { " in the largest class" } else { "" },
+            );
+            return Err(self.refused(format!(
+                "at most {share:.3} with {most} calibration rows{each}; ask for less, or add rows"
+            )));
+        }
+        let radii = found.into_iter().map(|radius| radius.unwrap_or(f64::INFINITY));
+        Ok(if self.each_class { radii.collect() } else { radii.cycle().take(classes).collect() })
+    }
+}
+
 /// The `⌈(n + 1) c⌉`-th smallest of `n` scores; none where there are too few.
-pub(crate) fn radius(mut scores: Vec<f64>, wanted: f64) -> Option<f64> {
+fn radius(mut scores: Vec<f64>, wanted: f64) -> Option<f64> {
     // A hair below, so that 0.9 of 9 + 1 is the ninth.
     let place = ((scores.len() + 1) as f64 * wanted - 1e-9).ceil() as usize;
     scores.sort_by(f64::total_cmp);
@@ -254,7 +304,7 @@ mod tests {
                 "kernel-ridge",
                 &table,
                 splitting,
-                wanted,
+                Wanted { share: wanted, each_class: false },
                 &Choices::plain(),
                 |_, _| {},
             )
@@ -279,13 +329,13 @@ mod tests {
         let file = RowFile::spooled(text.as_bytes(), "sine", None).unwrap();
         let table = Table::read(&file, &SchemaOptions::default()).unwrap();
         let splitting = Splitting::HoldOut { test: 0.3, repeats: 200 };
-        let of = |wanted| {
+        let of = |share| {
             coverage(
                 BASELINES,
                 "kernel-ridge",
                 &table,
                 splitting,
-                wanted,
+                Wanted { share, each_class: false },
                 &Choices::plain(),
                 |_, _| {},
             )
@@ -303,5 +353,35 @@ mod tests {
         let said = of(0.99).unwrap_err().to_string();
         assert!(said.contains("`coverage` is 0.99") && said.contains("calibration rows"), "{said}");
         assert!(of(1.0).is_err() && of(f64::NAN).is_err());
+    }
+
+    /// One class in ten, among the others: sets of all rows leave it out more often than is wanted.
+    #[test]
+    fn each_class_is_covered_as_often_as_was_asked() {
+        let mut text = "x,kind\n".to_owned();
+        for row in 0..600 {
+            let rare = row % 10 == 0;
+            let x = f64::from((row * 37) % 101) + if rare { 40.0 } else { 0.0 };
+            writeln!(text, "{x},{}", if rare { "rare" } else { "usual" }).unwrap();
+        }
+        let file = RowFile::spooled(text.as_bytes(), "toys", None).unwrap();
+        let table = Table::read(&file, &SchemaOptions::default()).unwrap();
+        let splitting = Splitting::HoldOut { test: 0.3, repeats: 200 };
+        let of = |share, each_class| {
+            let (wanted, choices) = (Wanted { share, each_class }, Choices::plain());
+            coverage(BASELINES, "kernel-ridge", &table, splitting, wanted, &choices, |_, _| {})
+        };
+        let [all, each] = [false, true].map(|each| of(0.8, each).unwrap().worst_class.unwrap());
+        assert!(all.0 == "rare" && all.1 < 0.6, "{all:?}");
+        // Some ten calibration rows and eighteen test rows of the rare class a split.
+        let error = (0.16 * (1.0 / 10.0 + 1.0 / 18.0) / 200.0_f64).sqrt();
+        assert!(each.1 > 0.8 - 4.0 * error, "{each:?}");
+        // Nineteen rows would be needed for 0.95: a class of fewer is in every set.
+        let sure = of(0.95, true).unwrap();
+        assert!(sure.covered > 0.95 - 4.0 * error && sure.size > 1.0, "{sure:?}");
+        let refused = of(0.999, true).unwrap_err().to_string();
+        assert!(refused.contains("calibration rows in the largest class"), "{refused}");
+        let of_numbers = Wanted { share: 0.9, each_class: true }.radii(vec![1.0; 20], &[0; 20], 1);
+        assert!(of_numbers.unwrap_err().to_string().contains("without --each-class"));
     }
 }

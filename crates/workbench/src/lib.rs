@@ -46,7 +46,7 @@ pub use across::{Across, MethodAcross, PairAcross, across};
 pub use adjustment::{Adjustment, Calibration, Threshold};
 pub use compare::{Comparison, MethodScores, Pair, compare};
 pub use conformal::{Conformal, Sets};
-pub use coverage::{Coverage, coverage};
+pub use coverage::{Coverage, Wanted, coverage};
 pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;
 pub use evaluate::{

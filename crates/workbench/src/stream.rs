@@ -153,6 +153,7 @@ impl Model {
             let decision = || self.decision(raw.clone(), file.name(), &lines, 1);
             let sets = beside
                 .within
+                .as_ref()
                 .map(|within| Ok::<_, WorkbenchError>(self.sets(&decision()?, within)));
             let sets = sets.transpose()?;
             let probabilities = shares.take_if(|_| beside.probabilities);

@@ -228,10 +228,19 @@ pub(crate) struct BesideArgs {
     /// The standard deviation of each number that is predicted, of Gaussian processes.
     #[arg(long)]
     pub deviation: bool,
+    #[command(flatten)]
+    pub within: WithinArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WithinArgs {
     /// Adds a set of classes, or an interval, to each prediction: of 0.9, nine in ten hold the truth. Their size is
     /// learned from the rows of --calibration (split conformal prediction); a set may be empty.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibration")]
     pub coverage: Option<f64>,
+    /// Hold the truth of each class that often, and not of all rows together.
+    #[arg(long, requires = "coverage")]
+    pub each_class: bool,
     /// Rows with their target that the model was not fitted to, and that are like those to predict.
     #[arg(long, value_name = "FILE", requires = "coverage")]
     pub calibration: Option<PathBuf>,
@@ -337,6 +346,9 @@ pub(crate) struct EvaluateArgs {
     /// should hold nine in ten. A quarter of the training rows calibrates them.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "method")]
     pub coverage: Option<f64>,
+    /// Hold the truth of each class that often, and not of all rows together.
+    #[arg(long, requires = "coverage")]
+    pub each_class: bool,
     /// Write a page with scores, curves and calibration, or residuals.
     #[arg(long, value_name = "FILE.html", alias = "out")]
     pub report: Option<PathBuf>,

@@ -21,7 +21,8 @@ pub(super) fn print(
     let mut stdout = std::io::stdout();
     writeln!(stdout)?;
     let (low, high) = found.interval;
-    writeln!(stdout, "covered     {:.3}, asked for {}", found.covered, found.wanted)?;
+    let each = if found.each_class { " of each class" } else { "" };
+    writeln!(stdout, "covered     {:.3}, asked for {}{each}", found.covered, found.wanted)?;
     writeln!(stdout, "95 %        {low:.3} to {high:.3}, of {} test rows", found.rows)?;
     match &found.worst_class {
         None => writeln!(stdout, "mean width  {}", plain(found.size))?,

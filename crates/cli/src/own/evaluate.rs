@@ -10,7 +10,7 @@ use mercer_datasets::{Moments, Truths, Widened};
 use mercer_learning::{by_class, counted, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Choices, Evaluation, Model, Provenance, Table, WorkbenchError, coverage, evaluate,
+    Choices, Evaluation, Model, Provenance, Table, Wanted, WorkbenchError, coverage, evaluate,
     evaluate_model, evaluation_page,
 };
 use serde_json::{Value, json};
@@ -51,7 +51,8 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
                 bar.set_length(of as u64);
                 bar.set_position(at as u64);
             };
-            if let Some(wanted) = args.coverage {
+            if let Some(share) = args.coverage {
+                let wanted = Wanted { share, each_class: args.each_class };
                 let found = coverage(&methods, &name, &table, splitting, wanted, &choices, told)?;
                 bar.finish_and_clear();
                 let how = table.describe(splitting);

@@ -7,7 +7,7 @@ use mercer_harness::Stop;
 use mercer_learning::{LearningError, counted, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Conformal, ExtraColumns, Model, Predicted, PredictedRows, Sets, Table, WorkbenchError,
+    Conformal, ExtraColumns, Model, Predicted, PredictedRows, Sets, Table, Wanted, WorkbenchError,
 };
 use ndarray::Array2;
 use serde_json::json;
@@ -69,7 +69,7 @@ fn write_all(
         UnknownName::Skip => Unknown::Skip,
     };
     // A column may stand in the rows of --calibration alone.
-    let left_out = match &args.beside.calibration {
+    let left_out = match &args.beside.within.calibration {
         Some(_) => there(&args.drop, file)?,
         None => args.drop.clone(),
     };
@@ -118,7 +118,7 @@ fn write_all(
             heads.extend(labels.iter().map(|label| quoted(&format!("p({label})"))));
         }
         heads.extend(deviation.then(|| DEVIATION.to_owned()));
-        if within.is_some() {
+        if beside.within.is_some() {
             let ends: &[&str] = if labels.is_empty() { &[LOW, HIGH] } else { &[SET] };
             heads.extend(ends.iter().map(|&head| head.to_owned()));
         }
@@ -171,7 +171,8 @@ fn within(
     unknown: Unknown,
     left_out: &[String],
 ) -> anyhow::Result<Option<Conformal>> {
-    let (Some(wanted), Some(path)) = (args.beside.coverage, &args.beside.calibration) else {
+    let (Some(share), Some(path)) = (args.beside.within.coverage, &args.beside.within.calibration)
+    else {
         return Ok(None);
     };
     let parted = model.header.schema.target.labels.iter().find(|label| label.contains(PARTS));
@@ -194,6 +195,7 @@ fn within(
     }
     let widened = Widened { drop, unknown, ..Widened::default() };
     let table = Table::wider(&file, model.header.schema.clone(), &widened)?;
+    let wanted = Wanted { share, each_class: args.beside.within.each_class };
     Ok(Some(model.conformal(&table, wanted, threads(args.threads))?))
 }
 

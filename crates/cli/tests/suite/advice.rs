@@ -325,10 +325,11 @@ fn what_a_message_offers_works() {
 const SAID: [&str; 4] = ["--buffer", "--data", "--task", "--header"];
 
 /// Flags that messages name as words about what was typed, or that other tests of this program type.
-const ELSEWHERE: [&str; 10] = [
+const ELSEWHERE: [&str; 11] = [
     "--buffer",
     "--class-weight",
     "--data",
+    "--each-class",
     "--force",
     "--groups",
     "--methods-from",

@@ -29,6 +29,11 @@ fn coverage_size_and_worst_class_are_printed() {
         "{said}"
     );
     assert!(place.run(&line.replace("0.9", "1.5")).with_code(2).stderr.contains("--coverage"));
+    let each = place.run(&format!("{line} --each-class")).with_code(0).stdout;
+    assert!(each.contains("asked for 0.9 of each class"), "{each}");
+    // Ten calibration rows of a class decide by their tenth, where 28 of 30 did by all.
+    let each = place.run(&format!("{line} --each-class --json")).with_code(0).json();
+    assert!(each["size"].as_f64() > found["size"].as_f64(), "{each} {found}");
 }
 
 #[test]
@@ -45,6 +50,8 @@ fn intervals_of_numbers_have_a_width_in_units_of_the_target() {
     let width: f64 = width.trim().parse().unwrap();
     assert!((95.0..125.0).contains(&width), "{text}"); // nine tenths of 0 to 120
     assert!(!text.contains("worst class"), "{text}");
+    let said = place.run("evaluate --method mean --data rows.csv --coverage 0.9 --each-class");
+    assert!(said.with_code(2).stderr.contains("without --each-class: the target is a number"));
 }
 
 /// Rows whose target is ten times a column and some noise.
