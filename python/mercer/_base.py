@@ -161,22 +161,31 @@ class _Estimator(BaseEstimator):
     @property
     def frequencies_(self):
         """Frequencies of the fitted features, ``(n_features_in_, features)``, in units of the scaled inputs."""
-        found = self._model.frequencies() if hasattr(self, "_model") else None
-        if found is None:
-            raise AttributeError(f"{type(self).__name__} has no frequencies")
-        return _array(found[0])
+        check_is_fitted(self)
+        found = self._model.frequencies()
+        if found is not None:
+            return _array(found[0])
+        learned = self.learned_
+        for name in ("frequencies", "map/frequencies"):
+            if name in learned:
+                return learned[name].T
+        raise AttributeError(f"{type(self).__name__} has no frequencies")
 
     @property
     def frequencies_prime_(self):
         """The second frequencies of a kernel that is not stationary; those of a stationary one are the first."""
-        found = self._model.frequencies() if hasattr(self, "_model") else None
+        check_is_fitted(self)
+        found = self._model.frequencies()
         if found is None:
-            raise AttributeError(f"{type(self).__name__} has no frequencies")
+            raise AttributeError(f"{type(self).__name__} has no pairs of frequencies")
         return _array(found[1])
 
     @property
     def learned_(self):
-        """The numbers of the fitted function by name, as in its model file; a part's as ``part/name``."""
+        """A copy of what the model file holds of the fitted function, by name; a part's as ``part/name``.
+
+        Inputs are scaled by ``scaling``, targets of regression to mean 0 and standard deviation 1.
+        """
         data = self.to_bytes()
         start = 8 + int.from_bytes(data[:8], "little")
         arrays = json.loads(data[8:start])
@@ -193,33 +202,51 @@ class _Estimator(BaseEstimator):
         kinds = {"F32": np.float32, "F64": np.float64, "U32": np.uint32}
         for name, array in arrays.items():
             first, last = (start + place for place in array["data_offsets"])
-            numbers = np.frombuffer(data[first:last], dtype=kinds[array["dtype"]])
-            found[name] = numbers.reshape(array["shape"], order="F" if name in columns else "C")
+            if first < last:
+                numbers = np.frombuffer(data[first:last], dtype=kinds[array["dtype"]])
+                found[name] = numbers.reshape(array["shape"], order="F" if name in columns else "C")
         return found
 
-    def _first_of(self, attribute, *names):
-        learned = self.learned_
-        for name in names:
-            if name in learned:
-                return learned[name]
-        raise AttributeError(f"{type(self).__name__} has no {attribute}; learned_ has {', '.join(learned)}")
+    def _only(self, attribute, found):
+        if len(found) != 1:
+            kind = type(self).__name__
+            raise AttributeError(f"{kind} has {'several' if found else 'no'} {attribute}; learned_ has all that it learned")
+        return found[0]
 
     @property
     def weights_(self):
-        """What the fitted function weighs its features, points or support vectors with, a column an output."""
-        return self._first_of("weights", "weights", "read_out", "coefficients", "machine/weights")
+        """Coefficients of the features, training points or support vectors.
+
+        One column per output; for support vector machines one per pair of classes.
+        """
+        learned = self.learned_
+        names = ["weights", "read_out", "coefficients", "machine/weights"]
+        found = [learned[name] for name in names if name in learned][:1]
+        found = found or [value for name, value in learned.items() if name.endswith("/weights")]
+        weights = self._only("weights", found)
+        return weights[:, None] if weights.ndim == 1 else weights
 
     @property
     def length_scale_(self):
-        """The length of the kernel, one for all columns or one each, in units of the scaled inputs."""
-        kernel = self._first_of("length scale", "lengths", "machine/lengths", "kernel", "sections/kernel")
-        kernel = kernel.get("lengths", kernel.get("std")) if isinstance(kernel, dict) else kernel
-        return np.asarray(kernel)
+        """Length scale of the kernel, one for all its inputs or one each; for a Gaussian kernel 1/``std``."""
+        found = []
+        for name, value in self.learned_.items():
+            last = name.rsplit("/", 1)[-1]
+            if last in ("lengths", "bandwidth"):
+                found.append(value)
+            elif last == "kernel" and isinstance(value, dict):
+                if "lengths" in value:
+                    found.append(value["lengths"])
+                elif value.get("kind") in ("gaussian", "matern"):
+                    found.append(1 / value["std"])
+        return np.atleast_1d(self._only("length scales", found))
 
     @property
     def hyper_coefficients_(self):
         """Coefficients of a learned kernel, one a pair of points; ``learned_["kernel/pairs"]`` names the pairs."""
-        return self._first_of("hyper-coefficients", "kernel/coefficients")
+        learned = self.learned_
+        names = ["kernel/coefficients", "features/coefficients"]
+        return self._only("coefficients of pairs", [learned[name] for name in names if name in learned])
 
     def kernel_(self, X, Y=None):
         """The fitted kernel between the rows of ``X`` and ``Y``, ``(len(X), len(Y))``."""

@@ -137,11 +137,30 @@ def test_what_was_learned_is_what_predicts():
     own = ridge.kernel_(ROWS) @ ridge.weights_ + ridge.learned_["mean"]
     assert np.allclose(own[:, 1] - own[:, 0], ridge.decision_function(ROWS), atol=1e-9)
     assert fitted["ASKLClassifier"].weights_.shape == (30, 2)
+    machine = fitted["HyperKRRClassifier"]
+    own = machine.kernel_(ROWS) @ machine.weights_ + hyper["bias"]
+    assert np.allclose(own[:, 0], machine.decision_function(ROWS) / 2, atol=1e-9)
     assert fitted["GMCEClassifier"].length_scale_.shape == (3,)
     process = mercer.GaussianProcessRegressor().fit(ROWS, NUMBERS)
     assert process.length_scale_.shape == (1,) and np.isfinite(process.learned_["noise"])
-    with pytest.raises(AttributeError, match="no hyper-coefficients; learned_ has"):
+    assert process.weights_.shape == (60, 1)
+    with pytest.raises(AttributeError, match="no coefficients of pairs; learned_ has"):
         ridge.hyper_coefficients_
+    assert mercer.RandomKernelClassifier().fit(ROWS, CLASSES).frequencies_.shape[0] == 3
+    assert not hasattr(mercer.ASKLClassifier(), "frequencies_")
+
+
+@pytest.mark.parametrize(
+    "kernel, decay", [("gaussian", lambda r: np.exp(-(r**2) / 2)), ("laplace", lambda r: np.exp(-r)), ("linear", None)]
+)
+def test_the_length_scale_is_that_of_the_kernel(kernel, decay):
+    fitted = mercer.KernelRidgeRegressor(kernel=kernel, scaling=None).fit(ROWS, NUMBERS)
+    if decay is None:
+        with pytest.raises(AttributeError, match="no length scale"):
+            fitted.length_scale_
+        return
+    distance = np.linalg.norm(ROWS[0] - ROWS[1])
+    assert fitted.kernel_(ROWS)[0, 1] == pytest.approx(decay(distance / fitted.length_scale_[0]), rel=1e-9)
 
 
 def test_missing_numbers_are_refused_or_filled():

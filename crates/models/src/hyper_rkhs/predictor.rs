@@ -1,7 +1,7 @@
 use super::linear_stage;
 use super::machine::Machines;
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs, WishartHyper};
-use mercer_learning::{LearningError, Predictor, State, Task};
+use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 
 /// Support vector machines with a learned kernel.
@@ -82,6 +82,10 @@ impl Predictor for HyperMachine {
         scores
     }
 
+    fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
+        Some(self)
+    }
+
     fn state(&self) -> State {
         State::new()
             .with("task", self.task)
@@ -90,6 +94,17 @@ impl Predictor for HyperMachine {
             .with_array("weights", &self.weights)
             .with_array("bias", &self.bias)
             .with_array("pairs", &self.pairs)
+    }
+}
+
+impl FittedKernel for HyperMachine {
+    fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        self.kernel.gram(inputs, 1)
+    }
+
+    /// None: bounds by a trace are of kernels without negative eigenvalues.
+    fn mean_diagonal(&self, _inputs: ArrayView2<'_, f64>) -> Option<f64> {
+        None
     }
 }
 
