@@ -619,10 +619,10 @@ fn means_are_ranked_over_common_repeats() {
     let badge = |head: &str| shown(head).badge.as_ref().map(|badge| badge.text.as_str());
     let marked = |head: &str| shown(head).bold || shown(head).underline;
     assert_eq!(
-        ["random, solved", "kernel ridge"].map(badge),
+        ["random (solved)", "kernel ridge"].map(badge),
         [Some("significantly better +2.80"), Some("significantly worse -6.20")]
     );
-    assert_eq!(["random, solved", "Gaussian SVM", "NSKL"].map(marked), [false, false, true]);
+    assert_eq!(["random (solved)", "Gaussian SVM", "NSKL"].map(marked), [false, false, true]);
     assert!((cell("rf-ridge").over_best.unwrap() - 2.8).abs() < 1e-9);
     assert_eq!((cell("gaussian-svm").pairs, cell("nskl").over_best), (4, None));
     let claims = catalogue().claims("askl").unwrap();

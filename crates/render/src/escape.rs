@@ -24,12 +24,17 @@ pub(crate) fn html(text: &str) -> String {
     out
 }
 
-/// Text for a cell or a line of Markdown (GitHub's dialect): no markup survives, line breaks
-/// become spaces.
+/// Text for a cell or a line of Markdown (GitHub's dialect): no markup survives but code between
+/// backticks, line breaks become spaces.
 pub(crate) fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
+    let closed = text.matches('`').count().is_multiple_of(2) && !text.contains("``");
+    let mut code = false;
     for c in text.chars() {
-        if "\\`*_{}[]<>#|~&!$".contains(c) {
+        let mark = closed && c == '`';
+        code ^= mark;
+        // A bar parts cells, even within code.
+        if !mark && if code { c == '|' } else { "\\`*_{}[]<>#|~&!$".contains(c) } {
             out.push('\\');
         }
         out.push(printable(c));

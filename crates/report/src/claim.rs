@@ -240,10 +240,10 @@ impl Rule {
     /// In words.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Combined => "Stouffer's test over the repeats of all data sets",
-            Self::EachDataset => "the test on each data set",
-            Self::WithTheBest => "Hsu's comparison with the best on each data set",
-            Self::Count => "the number of data sets on which it is best",
+            Self::Combined => "Stouffer's test over the repeats of all datasets",
+            Self::EachDataset => "the test on each dataset",
+            Self::WithTheBest => "Hsu's comparison with the best on each dataset",
+            Self::Count => "the number of datasets on which it is best",
             Self::PrintedGain => "our interval is below the printed gain and not above 0",
             Self::Equal => "our interval lies within a point of 0",
             Self::Trend => "Page's trend test over the repeats",

@@ -15,11 +15,11 @@ pub(crate) fn rules() -> String {
          - Absent: our interval holds 0 and is below the printed gain. Reversed: it is below 0. Such a claim does not hold if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
          - The replication Bayes factor says how many times as likely our gain is if the printed one is true as if there is none.\n\n\
          The test of a claim:\n\n\
-         - Over data sets: Stouffer's combination of the one-sided p of each data set, from its repeats. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
-         - On named data sets: the test on each.\n\
+         - Over datasets: Stouffer's combination of the one-sided p of each dataset, from its repeats. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
+         - On named datasets: the test on each.\n\
          - Without a printed gain: a mean gain whose 95 % interval lies within a point of 0 refutes the claim.\n\
          - A difference below 0.1 points, or 1 % of an error, decides nothing. Neither does a tie on a grid.\n\
-         - Best, or not significantly worse than the best: best on more than half of the data sets and significantly worse on none, by Hsu's comparisons with the best. A loss that remains after Holm's adjustment over the data sets refutes it.\n\
+         - Best, or not significantly worse than the best: best on more than half of the datasets and significantly worse on none, by Hsu's comparisons with the best. A loss that remains after Holm's adjustment over the datasets refutes it.\n\
          - Best on almost all: best on four of five and never significantly worse. Worse on more than a quarter, or unable to be best on more than half, refutes it. This and the one before need {ENOUGH} repeats to hold. Missing repeats leave a claim inconclusive only where they could change it.\n\
          - On curves: 95 % intervals over repeats, and Page's trend test for an order of several values. One method overtakes another if the intervals before and after show it, and no evaluation contradicts it. Peaks, and curves that end alike, rest on resampled curves or counts, without a p to adjust.\n\n\
          Not tuned: the variant tunes its methods, but some cells behind the answer ran with given settings. Not applicable: the variant does not run what the claim is about; the finding says why. Where the test part is fixed (MNIST, ijcnn1) a tuned method has one search for all seeds."
@@ -90,7 +90,7 @@ const fn estimates(effect: &Effect) -> [Estimate; 2] {
 }
 
 /// What a reader of the table of both rules must know.
-pub(crate) const BY_RULE: &str = "The verdicts of the claims by the rule before and by today's, with what decides today. Before: Wilcoxon's signed rank test over the data sets with Holm's adjustment over all claims of the paper and ours together, comparisons with the best by the test of one pair, no printed gains, and the correction for random splits on folds too. Only the rows that changed are listed; the counts are of all.";
+pub(crate) const BY_RULE: &str = "The verdicts of the claims by the rule before and by today's, with what decides today. Before: Wilcoxon's signed rank test over the datasets with Holm's adjustment over all claims of the paper and ours together, comparisons with the best by the test of one pair, no printed gains, and the correction for random splits on folds too. Only the rows that changed are listed; the counts are of all.";
 
 /// How many verdicts each rule gives, and a line for each that changed.
 pub(crate) fn by_rule(catalogue: &Catalogue, results: &[ClaimResult]) -> [Table; 2] {

@@ -63,12 +63,13 @@ pub(crate) fn missing_by_variant<T: AsRef<str>>(not_run: &BTreeMap<T, Vec<&str>>
 }
 
 /// What the verdicts mean.
-const VERDICTS: [&str; 6] = [
+const VERDICTS: [&str; 7] = [
     "Differs: Welch's 95 % interval of our mean minus theirs excludes 0, and the difference exceeds half a point.",
     "Agrees: no such difference, and half of the interval is at most two points or the printed standard deviation.",
-    "Open: too few repeats to say. A point is 1 % of accuracy, or 1 % of a printed error.",
+    "Open: the interval is too wide to say. A point is 1 % of accuracy, or 1 % of a printed error.",
     "By choice: it agrees, but the scaling was chosen because it comes nearer to the print.",
-    "Explained: a finding gives the cause. Unexplained: none is known.",
+    "Explained: a finding gives the cause. Cause unknown: a finding shows the difference, not its cause. Unexplained: neither.",
+    "Exact: every printed digit of mean and standard deviation is the same, by either divisor. Short: too few repeats or rows. Missing: not run.",
     "Naive is the paper's paired t-test, corrected the corrected resampled t-test.",
 ];
 
@@ -205,7 +206,7 @@ impl ResultsTable {
     fn reading(&self, datasets: &[String]) -> Vec<String> {
         let mut notes = vec![
             format!("± divides by J − 1 in our cells, in the published ones {}.", self.printed_deviation),
-            "Bold and underlined follow the repeats that two cells have in common. The test is the corrected resampled t-test; pairs without spread are not tested."
+            "Bold and underlined follow the repeats that two cells have in common, by the corrected resampled t-test. A cell that equals the best on every pair is underlined without a test; a single pair is never tested."
                 .to_owned(),
         ];
         if datasets.iter().any(|dataset| dataset == "mnist") {
@@ -215,6 +216,8 @@ impl ResultsTable {
             );
         }
         notes.extend([
+            "A cell whose fits all ended above their tolerance is neither bold nor underlined."
+                .to_owned(),
             "j/J: repeats of a cell, and of the paper's.".to_owned(),
             "p to best: two-sided, against the best of the paper's methods, by the paper's paired t-test / by the corrected test."
                 .to_owned(),

@@ -4,32 +4,75 @@ use crate::escape::markdown;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+/// Longest text of a cell of a table; a table with a longer one is a list.
+const LONGEST: usize = 160;
+
 /// A table of one line a row: verdicts are marks, and second lines are left to the file of values beside it.
 pub(super) fn table(table: &Table) -> String {
     let mut out = format!("**{}**\n\n", markdown(&table.title));
-    line(&mut out, table.columns.iter().map(|column| head(table, column)));
-    line(&mut out, table.columns.iter().map(|column| rule(column.align).to_owned()));
-    for (group, rows) in table.sections() {
-        if let Some(group) = group {
-            let name = format!("*{}*", markdown(group));
-            let blank = std::iter::repeat_n(String::new(), table.columns.len().saturating_sub(1));
-            line(&mut out, std::iter::once(name).chain(blank));
-        }
-        for row in rows {
-            line(&mut out, row.cells.iter().map(cell));
-        }
+    let mut cells = table.rows.iter().flat_map(|row| &row.cells);
+    if cells.any(|cell| cell.text.chars().count() > LONGEST) {
+        items(table, &mut out);
+    } else {
+        grid(table, &mut out);
     }
     let marks = marks(table);
-    for text in [&marks, &markdown(&table.caption)] {
+    let (caption, more) = two_sentences(&table.caption);
+    for text in [&marks, &markdown(caption)] {
         if !text.is_empty() {
             let _ = write!(out, "\n{text}\n");
         }
     }
-    let notes = table.notes.iter().map(|note| markdown(note));
+    let more = (!more.is_empty()).then(|| markdown(more));
+    let notes = more.into_iter().chain(table.notes.iter().map(|note| markdown(note)));
     for (i, note) in groups(table).into_iter().chain(notes).chain(beside(table)).enumerate() {
         let _ = writeln!(out, "{}- {note}", if i == 0 { "\n" } else { "" });
     }
     out
+}
+
+fn grid(table: &Table, out: &mut String) {
+    line(out, table.columns.iter().map(|column| head(table, column)));
+    line(out, table.columns.iter().map(|column| rule(column.align).to_owned()));
+    for (group, rows) in table.sections() {
+        if let Some(group) = group {
+            let name = format!("*{}*", markdown(group));
+            let blank = std::iter::repeat_n(String::new(), table.columns.len().saturating_sub(1));
+            line(out, std::iter::once(name).chain(blank));
+        }
+        for row in rows {
+            line(out, row.cells.iter().map(cell));
+        }
+    }
+}
+
+/// The rows of a table of long texts: an item a row, and below it one a cell.
+fn items(table: &Table, out: &mut String) {
+    for (group, rows) in table.sections() {
+        if let Some(group) = group {
+            let _ = write!(out, "*{}*\n\n", markdown(group));
+        }
+        for row in rows {
+            for (place, (column, own)) in table.columns.iter().zip(&row.cells).enumerate() {
+                let text = cell(own);
+                let _ = match place {
+                    0 => writeln!(out, "- **{text}**"),
+                    _ if text.is_empty() => Ok(()),
+                    _ => writeln!(out, "  - {}: {text}", head(table, column)),
+                };
+            }
+        }
+    }
+}
+
+/// The first two sentences, and the rest.
+fn two_sentences(text: &str) -> (&str, &str) {
+    let ends = text.match_indices(". ").map(|(at, _)| at + 1);
+    let mut ends = ends.filter(|&end| text[end..].trim_start().starts_with(char::is_uppercase));
+    match ends.nth(1) {
+        Some(end) => (&text[..end], text[end..].trim_start()),
+        None => (text, ""),
+    }
 }
 
 /// A head a section, an item a row.
@@ -59,27 +102,34 @@ fn in_words(cell: &Cell) -> String {
     texts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// A head; with its group, for Markdown has no spanning heads, where two columns have the same.
+/// A head; with its group, for Markdown has no spanning heads, where two columns have the same or it is a
+/// number, or a place, that says nothing alone.
 fn head(table: &Table, column: &Column) -> String {
     let same = table.columns.iter().filter(|other| other.head == column.head).count();
+    let word = column.head.split(' ').next().unwrap_or_default();
+    let part = word.starts_with(|c: char| c.is_ascii_digit()) || ["at", "of", "on"].contains(&word);
     match &column.group {
-        Some(group) if same > 1 => format!("{}: {}", markdown(group), markdown(&column.head)),
+        Some(group) if same > 1 || part => {
+            format!("{}: {}", markdown(group), markdown(&column.head))
+        }
         _ => markdown(&column.head),
     }
 }
 
-/// Which columns belong together.
+/// Which columns belong together, where their heads do not say it.
 fn groups(table: &Table) -> Option<String> {
-    let named = table.spans().into_iter();
     let mut first = 0;
-    let texts: Vec<String> = named
-        .filter_map(|(group, count)| {
-            let own = &table.columns[first..first + count];
-            first += count;
-            let heads: Vec<String> = own.iter().map(|column| head(table, column)).collect();
-            Some(format!("*{}*: {}", markdown(group?), heads.join(", ")))
-        })
-        .collect();
+    let mut texts = Vec::new();
+    for (group, count) in table.spans() {
+        let own = &table.columns[first..first + count];
+        first += count;
+        let heads: Vec<String> = own.iter().map(|column| head(table, column)).collect();
+        if let Some(group) = group.map(markdown)
+            && !heads.iter().any(|head| head.starts_with(&format!("{group}: ")))
+        {
+            texts.push(format!("*{group}*: {}", heads.join(" · ")));
+        }
+    }
     (!texts.is_empty()).then(|| format!("Columns under {}.", texts.join("; under ")))
 }
 
@@ -99,13 +149,16 @@ fn rule(align: Align) -> &'static str {
     }
 }
 
-/// What stands for a verdict beside a number.
-const fn mark(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Good => "✓",
-        Kind::Bad => "✗",
-        Kind::Neutral => "?",
-        Kind::Muted => "–",
+/// What stands for a verdict beside a number: its word where no mark is clearer.
+fn mark(badge: &Badge) -> &str {
+    match (verdict(badge), badge.kind) {
+        ("significantly better", _) => "↑",
+        ("significantly worse", _) => "↓",
+        ("by choice", _) => "(✓)",
+        (_, Kind::Good) => "✓",
+        (_, Kind::Bad) => "✗",
+        (_, Kind::Neutral) => "?",
+        (word, Kind::Muted) => word,
     }
 }
 
@@ -115,23 +168,30 @@ fn verdict(badge: &Badge) -> &str {
     badge.text[..end.unwrap_or(badge.text.len())].trim_end_matches(['-', '−', ' '])
 }
 
-/// Whether the mark takes the place of the verdict: a cell that says nothing else says it in words.
+/// Whether the mark takes the place of the verdict: a cell that has no number says it in words.
 fn is_marked(cell: &Cell) -> bool {
-    cell.badge.is_some() && !cell.text.trim().is_empty()
+    cell.badge.is_some() && !["", "-"].contains(&cell.text.trim())
 }
 
 /// What the marks of a table mean.
 fn marks(table: &Table) -> String {
-    let marked = || table.rows.iter().flat_map(|row| &row.cells).filter(|cell| is_marked(cell));
-    let of = |kind: Kind| {
-        let badges = marked().filter_map(|cell| cell.badge.as_ref());
-        let words: BTreeSet<&str> =
-            badges.filter(|badge| badge.kind == kind).map(verdict).collect();
+    let mut found: Vec<(&str, BTreeSet<&str>)> = Vec::new();
+    for cell in table.rows.iter().flat_map(|row| &row.cells).filter(|cell| is_marked(cell)) {
+        let Some(badge) = &cell.badge else { continue };
+        let (mark, word) = (mark(badge), verdict(badge));
+        match found.iter_mut().find(|own| own.0 == mark) {
+            Some((_, words)) => {
+                words.insert(word);
+            }
+            None if mark == word => {}
+            None => found.push((mark, BTreeSet::from([word]))),
+        }
+    }
+    let text = |(mark, words): (&str, BTreeSet<&str>)| {
         let words: Vec<String> = words.into_iter().map(markdown).collect();
-        (!words.is_empty()).then(|| format!("{} {}", mark(kind), words.join(" or ")))
+        format!("{mark} {}", words.join(" or "))
     };
-    let kinds = [Kind::Good, Kind::Bad, Kind::Neutral, Kind::Muted];
-    kinds.into_iter().filter_map(of).collect::<Vec<_>>().join("; ")
+    found.into_iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
 /// Where that is which the cells do not hold: verdicts with their numbers, and second lines.
@@ -143,7 +203,7 @@ fn beside(table: &Table) -> Option<String> {
     let name = table.id.rsplit('/').next()?;
     table.rows.iter().flat_map(|row| &row.cells).any(more).then(|| {
         format!(
-            "[{}.csv]({name}.csv) has the differences, p-values and remarks of each cell.",
+            "The page shows more below each cell; [{}.csv]({name}.csv) has it too.",
             markdown(name)
         )
     })
@@ -161,8 +221,7 @@ fn cell(cell: &Cell) -> String {
         let _ = write!(text, " ({})", markdown(repeats));
     }
     if let Some(badge) = &cell.badge {
-        let word =
-            if is_marked(cell) { mark(badge.kind).to_owned() } else { markdown(verdict(badge)) };
+        let word = markdown(if is_marked(cell) { mark(badge) } else { verdict(badge) });
         let _ = write!(text, "{}{word}", if text.is_empty() { "" } else { " " });
     }
     text

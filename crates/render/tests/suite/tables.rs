@@ -51,11 +51,11 @@ fn markdown_is_a_pipe_table() {
         | *small* |  |  |\n\
         | a\\_b | 89.93±1.46 (7/30) ✓ | **<u>96.69</u>** |\n\
         | *large* |  |  |\n\
-        | poker | - | - – |\n\
-        \n✓ agrees; – data missing\n\
+        | poker | - | - data missing |\n\
+        \n✓ agrees\n\
         \nBold: best.\n\
-        \n- Columns under *printed*: SK, ASKL.\n- λ = 10⁻³\n\
-        - [table2.csv](table2.csv) has the differences, p-values and remarks of each cell.\n";
+        \n- Columns under *printed*: SK · ASKL.\n- λ = 10⁻³\n\
+        - The page shows more below each cell; [table2.csv](table2.csv) has it too.\n";
     assert_eq!(small().to_markdown(), expected);
 }
 

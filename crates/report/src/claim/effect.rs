@@ -152,7 +152,7 @@ impl Effect {
             _ => format!(", replication Bayes factor {}", factor(self.bayes_factor)),
         };
         format!(
-            "{outcome}gain {:.2} points ({}), the paper's {:.2} ({}), on {} data sets{factor}",
+            "{outcome}gain {:.2} points ({}), the paper's {:.2} ({}), on {} datasets{factor}",
             self.ours,
             range(self.ours_interval),
             self.printed,

@@ -180,7 +180,7 @@ pub(super) fn combined(
     numbers: &mut String,
 ) -> Result<(Holds, Option<f64>), ExperimentError> {
     if p_greater.is_empty() {
-        numbers.push_str("; no data set with repeats to test");
+        numbers.push_str("; no dataset with repeats to test");
         return Ok((Holds::Undecided, None));
     }
     let test = stouffer(p_greater)?;
