@@ -61,6 +61,7 @@ impl Model {
         wanted: Wanted,
         threads: usize,
     ) -> Result<Conformal, WorkbenchError> {
+        wanted.check(calibration.task().outputs())?;
         let Table { raw, name, lines, truths, .. } = calibration;
         let decisions = self.decision(raw.clone(), name, lines, threads)?;
         let rows = decisions.rows().into_iter();

@@ -70,7 +70,8 @@ const CALIBRATION: f64 = 0.25;
 /// Evaluates split conformal prediction: in each split a quarter of the training rows is set apart, the method
 /// is fitted to the others, and the quarter says how far from a prediction the truth may be.
 ///
-/// With `n` calibration rows, of each class by itself if that is wanted, the radius is the `⌈(n + 1) c⌉`-th smallest of their scores. A set holds the
+/// With `n` calibration rows, of each class by itself if that is wanted, the radius is the `⌈(n + 1) c⌉`-th
+/// smallest of their scores. A set holds the
 /// truth of a new row with a probability between `c` and `c + 1/(n + 1)`, in the mean over such rows and
 /// calibrations, whatever the method (Vovk, Gammerman and Shafer 2005; Lei et al. 2018). The score of a number is
 /// its distance from the prediction. The score of a class is how much the largest decision value of another
@@ -94,7 +95,8 @@ const CALIBRATION: f64 = 0.25;
 ///
 /// # Errors
 /// [`WorkbenchError::Argument`] if the share is not in `(0, 1)` or wants more calibration rows than there are, if
-/// classes are wanted of numbers, or for a table that is divided by a column, whose rows are not exchangeable; as [`crate::evaluate`].
+/// classes are wanted of numbers, or for a table that is divided by a column, whose rows are not exchangeable; as
+/// [`crate::evaluate`].
 pub fn coverage(
     methods: &[Method],
     name: &str,
@@ -104,6 +106,7 @@ pub fn coverage(
     choices: &Choices<'_>,
     mut told: impl FnMut(usize, usize),
 ) -> Result<Coverage, WorkbenchError> {
+    wanted.check(table.task().outputs())?;
     if table.division.is_some() {
         let must = "without --groups, --time and --split-column: its rows must be exchangeable";
         return Err(wanted.refused(must));
@@ -184,6 +187,17 @@ impl Wanted {
         WorkbenchError::Argument { name: "coverage", value, must: must.into() }
     }
 
+    /// Refuses what no rows can give, before anything is fitted.
+    pub(crate) fn check(self, classes: usize) -> Result<(), WorkbenchError> {
+        if !(self.share > 0.0 && self.share < 1.0) {
+            return Err(self.refused("above 0 and below 1"));
+        }
+        if self.each_class && classes == 1 {
+            return Err(self.refused("of all rows, without --each-class: the target is a number"));
+        }
+        Ok(())
+    }
+
     /// A radius a class, or the one of numbers, from the scores of the truths of calibration rows. A class that
     /// has too few rows is in every set.
     pub(crate) fn radii(
@@ -192,12 +206,6 @@ impl Wanted {
         truths: &[usize],
         classes: usize,
     ) -> Result<Vec<f64>, WorkbenchError> {
-        if !(self.share > 0.0 && self.share < 1.0) {
-            return Err(self.refused("above 0 and below 1"));
-        }
-        if self.each_class && classes == 1 {
-            return Err(self.refused("of all rows, without --each-class: the target is a number"));
-        }
         let parts: Vec<Vec<f64>> = if self.each_class {
             let of = |class: usize| scores.iter().zip(truths).filter(move |own| *own.1 == class);
             (0..classes).map(|class| of(class).map(|own| *own.0).collect()).collect()
@@ -381,7 +389,7 @@ mod tests {
         assert!(sure.covered > 0.95 - 4.0 * error && sure.size > 1.0, "{sure:?}");
         let refused = of(0.999, true).unwrap_err().to_string();
         assert!(refused.contains("calibration rows in the largest class"), "{refused}");
-        let of_numbers = Wanted { share: 0.9, each_class: true }.radii(vec![1.0; 20], &[0; 20], 1);
+        let of_numbers = Wanted { share: 0.9, each_class: true }.check(1);
         assert!(of_numbers.unwrap_err().to_string().contains("without --each-class"));
     }
 }

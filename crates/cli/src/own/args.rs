@@ -238,7 +238,8 @@ pub(crate) struct WithinArgs {
     /// learned from the rows of --calibration (split conformal prediction); a set may be empty.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibration")]
     pub coverage: Option<f64>,
-    /// Hold the truth of each class that often, and not of all rows together.
+    /// Hold the truth of each class that often, and not of all rows together. A class with too few calibration rows
+    /// is in every set.
     #[arg(long, requires = "coverage")]
     pub each_class: bool,
     /// Rows with their target that the model was not fitted to, and that are like those to predict.
@@ -346,7 +347,8 @@ pub(crate) struct EvaluateArgs {
     /// should hold nine in ten. A quarter of the training rows calibrates them.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "method")]
     pub coverage: Option<f64>,
-    /// Hold the truth of each class that often, and not of all rows together.
+    /// Hold the truth of each class that often, and not of all rows together. A class with too few calibration rows
+    /// is in every set.
     #[arg(long, requires = "coverage")]
     pub each_class: bool,
     /// Write a page with scores, curves and calibration, or residuals.
