@@ -24,7 +24,7 @@ def compare(estimators, X, y, *, cv=None, scoring=None, rope=0.01, groups=None, 
     rope : float
         A mean difference up to this counts as equal in the Bayesian probabilities.
     frame : "polars", "pandas" or None
-        What the table is; None takes polars if it is installed, else pandas.
+        What the table is; None is polars.
 
     Returns
     -------
@@ -111,14 +111,10 @@ def _frame(rows, kind):
     if kind not in (None, "polars", "pandas"):
         raise ValueError(f"frame is {kind!r}; it must be 'polars', 'pandas' or None")
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    if kind in (None, "polars"):
-        try:
-            import polars
+    if kind == "pandas":
+        import pandas
 
-            return polars.DataFrame(columns)
-        except ImportError:
-            if kind == "polars":
-                raise
-    import pandas
+        return pandas.DataFrame(columns)
+    import polars
 
-    return pandas.DataFrame(columns)
+    return polars.DataFrame(columns)
