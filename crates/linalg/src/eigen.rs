@@ -118,7 +118,6 @@ mod tests {
         ));
     }
 
-    #[cfg(feature = "lapack")]
     #[test]
     fn both_engines_agree() {
         use ndarray_linalg::{Eigh, UPLO};

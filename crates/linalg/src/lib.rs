@@ -1,9 +1,8 @@
 //! Dense linear algebra and vectorised elementary functions.
 //!
 //! Cholesky, symmetric eigendecomposition, singular values and minimum-norm least squares over
-//! `ndarray` types, in f64. The pure-Rust engine does what a fit waits for; LAPACK (feature
-//! `lapack`, on by default) does the singular value decomposition and is the oracle that the other
-//! engine is tested against. Everything runs on the calling thread, since
+//! `ndarray` types, in f64. faer does what a fit waits for; LAPACK does the singular value decomposition, and the
+//! tests hold faer's eigenvalues to LAPACK's. Everything runs on the calling thread, since
 //! trials run side by side, unless a number of threads is asked for.
 //!
 //! | symbol | code | meaning | shape |
