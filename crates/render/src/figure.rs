@@ -28,6 +28,8 @@ pub struct Figure {
     pub title: String,
     /// What is shown and how to read it.
     pub caption: String,
+    /// Lines below the figure.
+    pub notes: Vec<String>,
     /// What it shows, for somebody who cannot see it; the title where it is empty.
     pub alternative: String,
     /// Whether its letters are read on a phone too: a column of 340 pixels, which a wide page enlarges.
@@ -204,6 +206,7 @@ impl Figure {
             id: id.into(),
             title: title.into(),
             caption: String::new(),
+            notes: Vec::new(),
             alternative: String::new(),
             compact: false,
             panels: Vec::new(),
@@ -217,6 +220,13 @@ impl Figure {
     #[must_use]
     pub fn caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
+        self
+    }
+
+    /// With a line below.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
         self
     }
 

@@ -8,7 +8,7 @@ mod pair;
 
 pub use pair::{Estimate, EstimatePair};
 
-pub(crate) use html::{badge as html_badge, caption as html_caption};
+pub(crate) use html::{badge as html_badge, caption as html_caption, notes as html_notes};
 
 /// A table: knows what its cells say and how they look, not what they mean.
 ///

@@ -30,6 +30,8 @@ pub(crate) struct Board {
     against: String,
     /// Groups of methods by a word that is shown: `["learned kernel", ["askl", "rfm"]]`.
     groups: Vec<(String, Vec<String>)>,
+    /// Lines below the ranking.
+    notes: Vec<String>,
 }
 
 /// A method's cells: one a dataset, in the order of the rows.
@@ -74,7 +76,8 @@ impl Board {
         let rows: Vec<Vec<f64>> = (0..datasets.len()).map(row).collect();
         let found = standings(&rows, true)?;
         let repeats = cells.iter().filter_map(|cell| Some(cell.score()?.repeats)).max();
-        let mut table = self.table(artefact, &ranked, against, &found)?;
+        let table = self.table(artefact, &ranked, against, &found)?;
+        let mut table = self.notes.iter().fold(table, Table::note);
         if let Some(repeats) = repeats {
             table = table.note(format!(
                 "{} datasets, {repeats} repeats. Mean ranks that differ by less than {:.1} are not told apart (Nemenyi, 5 %). Of fewer than ten datasets the interval of a mean rank is too narrow.",
@@ -133,7 +136,7 @@ impl Board {
         let mut table = Table::new(artefact.id, artefact.title)
             .caption(format!("{} {}", self.first_of_groups(ranked, found), artefact.caption))
             .columns(["Place"].map(Column::right))
-            .columns(["Method"].map(Column::left))
+            .columns(["Method", "Kind"].map(Column::left))
             .columns(["Mean rank", "95 % interval", "Best on"].map(Column::right))
             .columns(["Tune and fit (s)", "Predict (ms)"].map(Column::right))
             .columns(
@@ -147,11 +150,10 @@ impl Board {
         for one in &found.methods {
             let own = &ranked[one.method];
             let (low, high) = one.interval;
-            let mut name = Cell::text(own.label());
-            name.detail = self.group(own.name()).map(str::to_owned);
             let mut row = vec![
                 Cell::text(&one.place).sort(one.mean_rank),
-                name,
+                Cell::text(own.label()),
+                Cell::text(self.group(own.name()).unwrap_or_default()),
                 Cell::number(one.mean_rank, 2),
                 Cell::text(format!("{low:.1} to {high:.1}")),
                 Cell::count(one.best_on),

@@ -22,6 +22,9 @@ pub(crate) struct Curves {
     title: Option<String>,
     /// In place of the artefact's.
     caption: Option<String>,
+    /// Lines below the figure.
+    #[serde(default)]
+    notes: Vec<String>,
     /// Whether the axes of all panels are alike: a linear one begins at 0.
     #[serde(default)]
     equal_axes: bool,
@@ -189,6 +192,7 @@ impl Curves {
         let Own { id, title, caption } =
             artefact.with(self.name.as_deref(), self.title.as_deref(), self.caption.as_deref());
         let figure = Figure::new(id, title).caption(caption).columns(self.columns);
+        let figure = self.notes.iter().fold(figure, Figure::note);
         Ok((!panels.is_empty()).then(|| panels.into_iter().fold(figure, Figure::panel)))
     }
 

@@ -169,7 +169,7 @@ fn add_note(rendered: &mut Rendered, note: &str) {
     if let Some(table) = rendered.tables.first_mut() {
         table.notes.push(note.to_owned());
     } else if let Some(Drawing::Figure(figure)) = rendered.drawings.first_mut() {
-        figure.caption = format!("{} {note}", figure.caption);
+        figure.notes.push(note.to_owned());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Block, Finding, Link, Report, Section, markdown, theme};
 use crate::bars::Segment;
 use crate::escape::{address, html, link_target};
-use crate::table::{html_badge, html_caption};
+use crate::table::{html_badge, html_caption, html_notes};
 use crate::{Bars, Diagram, Figure, RenderError};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -185,6 +185,7 @@ fn figure(figure: &Figure, alone: bool, out: &mut String) -> Result<(), RenderEr
         _ => "card",
     };
     picture(&figure.id, &figure.title, &figure.caption, card, &figure.svg()?, out);
+    out.push_str(&html_notes(&figure.notes));
     let csv = figure.csv();
     let lines = csv.lines().count() - 1;
     if alone && (1..=MOST_LINES).contains(&lines) {

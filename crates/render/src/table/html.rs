@@ -22,15 +22,18 @@ pub(super) fn table(table: &Table) -> String {
         section(table, group, rows, &mut out);
     }
     out.push_str("</table>\n</div>\n");
-    if !table.notes.is_empty() {
-        out.push_str("<ul class=\"notes\">\n");
-        for note in &table.notes {
-            let _ = writeln!(out, "<li>{}</li>", html(note));
-        }
-        out.push_str("</ul>\n");
-    }
+    out.push_str(&notes(&table.notes));
     out.push_str("</figure>\n");
     out
+}
+
+/// The lines below a table or a figure.
+pub(crate) fn notes(notes: &[String]) -> String {
+    if notes.is_empty() {
+        return String::new();
+    }
+    let items: String = notes.iter().map(|note| format!("<li>{}</li>\n", html(note))).collect();
+    format!("<ul class=\"notes\">\n{items}</ul>\n")
 }
 
 fn class(align: Align) -> &'static str {
