@@ -71,14 +71,18 @@ test-cluster: build
 faults:
     MERCER_RELIABILITY={{justfile_directory()}}/reports/reliability.md cargo nextest run --release -p mercer-cli -p mercer-dependencies slow_a_thousand_faults
 
-# Formatting, lints, documentation.
+# Formatting and lints.
 [group('test')]
 check:
     cargo fmt --all --check
     rustfmt --edition 2024 --check crates/baselines/src/*.rs  # declared by a macro, which cargo fmt does not enter
     cargo clippy --release --workspace --all-targets -- -D warnings
     cargo clippy --release -p mercer-cli -p mercer-dependencies --no-default-features --bin mercer -- -D warnings  # own tables without the papers
-    RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps --quiet
+
+# The pages of the Rust documentation, with every link in them held to its place.
+[private]
+docs:
+    RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 
 # Criterion benches of the hot paths.
 [group('develop')]

@@ -1,22 +1,9 @@
-//! Every baseline keeps the laws of `learning::conformance`.
+//! Settings that are no defaults keep the laws of `learning::conformance`; the defaults of every method do in
+//! `experiments/tests/conformance.rs`.
 
 use mercer_baselines::BASELINES;
 use mercer_learning::Settings;
-use mercer_learning::conformance::{Conformance, distinct_names};
-
-#[test]
-fn every_baseline_conforms() {
-    distinct_names(BASELINES).unwrap();
-    for method in BASELINES {
-        let laws = Conformance::of(method);
-        // Convolutions on two pixels take a smaller network.
-        let cnn = Settings::new().with("features", 32).with("epochs", 60).with("rate", 0.003);
-        let laws = if method.name == "softmax-cnn" { laws.with(cnn) } else { laws };
-        if let Err(violation) = laws.check() {
-            panic!("{violation}");
-        }
-    }
-}
+use mercer_learning::conformance::Conformance;
 
 #[test]
 fn both_ways_to_many_classes_conform() {

@@ -127,7 +127,8 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
     watch: impl FnMut(usize, f64) -> Result<(), E>,
 ) -> Result<Iterated, E> {
     let steps = Steps { operator, trusted: 0.0 };
-    in_rounds(operator, &steps, right, precondition, tolerance, most_iterations, watch)
+    let goal = Goal { right, tolerance, most_iterations };
+    watched(operator, &steps, &goal, precondition, watch)
 }
 
 /// How far the residual of a round falls with an approximate operator before it is computed anew.
@@ -172,24 +173,54 @@ pub fn refined_gradients<E: From<LinalgError>>(
         return Err(LinalgError::Height { expected, found }.into());
     }
     let steps = Steps { operator: rough, trusted: TRUSTED };
-    in_rounds(operator, &steps, right, precondition, tolerance, most_iterations, watch)
+    let goal = Goal { right, tolerance, most_iterations };
+    watched(operator, &steps, &goal, precondition, watch)
 }
 
 /// What the recurrences multiply with, and how far its residuals are believed, relative to where a round begins.
-struct Steps<'a, S> {
-    operator: &'a S,
+struct Steps<'a> {
+    operator: &'a dyn SymmetricOperator,
     trusted: f64,
 }
 
-fn in_rounds<E: From<LinalgError>>(
-    operator: &impl SymmetricOperator,
-    steps: &Steps<'_, impl SymmetricOperator>,
-    right: ArrayView2<'_, f64>,
-    mut precondition: impl FnMut(ArrayView2<'_, f64>) -> Array2<f64>,
+/// What is solved, and when it ends.
+struct Goal<'a> {
+    right: ArrayView2<'a, f64>,
     tolerance: f64,
     most_iterations: usize,
+}
+
+/// Told the iterations and the residual; false ends them.
+type Watch<'a> = &'a mut dyn FnMut(usize, f64) -> bool;
+
+/// The rounds, compiled once, under a watch with an error of its own.
+fn watched<E: From<LinalgError>>(
+    operator: &dyn SymmetricOperator,
+    steps: &Steps<'_>,
+    goal: &Goal<'_>,
+    mut precondition: impl FnMut(ArrayView2<'_, f64>) -> Array2<f64>,
     mut watch: impl FnMut(usize, f64) -> Result<(), E>,
 ) -> Result<Iterated, E> {
+    let mut said = None;
+    let mut goes_on = |done: usize, residual: f64| {
+        said = watch(done, residual).err();
+        said.is_none()
+    };
+    let ended = in_rounds(operator, steps, goal, &mut precondition, &mut goes_on);
+    ended.map_err(|error| match error {
+        Some(error) => error.into(),
+        None => said.expect("without an error of its own it ends by the watch"),
+    })
+}
+
+/// An error is `None` where the watch ends it.
+fn in_rounds(
+    operator: &dyn SymmetricOperator,
+    steps: &Steps<'_>,
+    &Goal { right, tolerance, most_iterations }: &Goal<'_>,
+    precondition: &mut dyn FnMut(ArrayView2<'_, f64>) -> Array2<f64>,
+    watch: Watch<'_>,
+) -> Result<Iterated, Option<LinalgError>> {
     let (expected, (found, columns)) = (operator.size(), right.dim());
     if expected != found {
         return Err(LinalgError::Height { expected, found }.into());
@@ -225,7 +256,9 @@ fn in_rounds<E: From<LinalgError>>(
         let mut p = z.clone();
         let mut rz = dots(&r, &z);
         while open.contains(&true) && iterations < most_iterations {
-            watch(iterations, residual)?;
+            if !watch(iterations, residual) {
+                return Err(None);
+            }
             let image = steps.operator.apply(p.view());
             iterations += 1;
             if image.iter().any(|entry| !entry.is_finite()) {
@@ -282,9 +315,10 @@ fn in_rounds<E: From<LinalgError>>(
                 let left = most_iterations - iterations;
                 let system = (&right, &scales, tolerance);
                 let (x, r) = (&mut x, &mut r);
-                iterations += residuals(operator, steps, system, (x, r), left, |done, now| {
-                    watch(iterations + done, now)
-                })?;
+                let before = iterations;
+                let mut watch = |done, now| watch(before + done, now);
+                let done = residuals(operator, steps, system, (x, r), left, &mut watch);
+                iterations += done.ok_or(None)?;
                 residual = largest(r, &scales);
             }
             return Ok(Iterated { x, iterations, residual, converged: residual <= tolerance });
@@ -294,22 +328,24 @@ fn in_rounds<E: From<LinalgError>>(
 
 /// Conjugate residuals from `x` with its residual `r`, at most `most` products with the operator
 /// beside one at the end; returns how many there were. Of each column the nearer of start and end
-/// is left.
-fn residuals<E>(
-    operator: &impl SymmetricOperator,
-    steps: &Steps<'_, impl SymmetricOperator>,
+/// is left. None where the watch ends it.
+fn residuals(
+    operator: &dyn SymmetricOperator,
+    steps: &Steps<'_>,
     (right, scales, tolerance): (&ArrayView2<'_, f64>, &Array1<f64>, f64),
     (x, r): (&mut Array2<f64>, &mut Array2<f64>),
     most: usize,
-    mut watch: impl FnMut(usize, f64) -> Result<(), E>,
-) -> Result<usize, E> {
+    watch: Watch<'_>,
+) -> Option<usize> {
     let columns = x.ncols();
     let (begun, r_begun) = (x.clone(), r.clone());
     let before = norms(r);
     let (mut mark, mut since) = (before.clone(), vec![0; columns]);
     let mut open: Vec<bool> =
         before.iter().zip(scales).map(|(norm, scale)| *norm > tolerance * scale).collect();
-    watch(0, largest(r, scales))?;
+    if !watch(0, largest(r, scales)) {
+        return None;
+    }
     let (mut p, mut image) = (r.clone(), steps.operator.apply(r.view()));
     let (mut done, mut curvature) = (1, dots(r, &image));
     while open.contains(&true) && done < most {
@@ -334,7 +370,9 @@ fn residuals<E>(
             }
             open[column] = norm > tolerance * scales[column] && since[column] < STALLED;
         }
-        watch(done, largest(r, scales))?;
+        if !watch(done, largest(r, scales)) {
+            return None;
+        }
         let next = steps.operator.apply(r.view());
         done += 1;
         let turned = dots(r, &next);
@@ -356,7 +394,7 @@ fn residuals<E>(
         x.column_mut(column).assign(&begun.column(column));
         r.column_mut(column).assign(&r_begun.column(column));
     }
-    Ok(done)
+    Some(done)
 }
 
 fn norms(x: &Array2<f64>) -> Array1<f64> {
@@ -542,7 +580,8 @@ mod tests {
             let (mut x, mut r) = (Array2::zeros(b.dim()), b.clone());
             let system = (&b.view(), &norms(&b), 1e-4);
             let steps = Steps { operator: &a, trusted: 0.0 };
-            let products = residuals(&a, &steps, system, (&mut x, &mut r), 500, quiet).unwrap();
+            let products =
+                residuals(&a, &steps, system, (&mut x, &mut r), 500, &mut |_, _| true).unwrap();
             assert!(norms(&r)[0] <= 1.01e-4 * norms(&b)[0]);
             products
         };
@@ -564,7 +603,8 @@ mod tests {
         let (mut x, mut r) = (Array2::zeros((n, 1)), b.clone());
         let system = (&b.view(), &norms(&b), 1e-9);
         let steps = Steps { operator: &a, trusted: 0.0 };
-        let products = residuals(&a, &steps, system, (&mut x, &mut r), 10 * n, quiet).unwrap();
+        let products =
+            residuals(&a, &steps, system, (&mut x, &mut r), 10 * n, &mut |_, _| true).unwrap();
         assert_eq!(products, STALLED + 1);
         assert!(norms(&r)[0] < norms(&b)[0]);
     }
@@ -739,7 +779,7 @@ mod tests {
         let (mut x, mut r, scales) = (Array2::zeros((6, 2)), b.clone(), norms(&b));
         let system = (&b.view(), &scales, 1e-10);
         let steps = Steps { operator: &a, trusted: 0.0 };
-        let done = residuals(&a, &steps, system, (&mut x, &mut r), 8, quiet).unwrap();
+        let done = residuals(&a, &steps, system, (&mut x, &mut r), 8, &mut |_, _| true).unwrap();
         assert!(done <= 7 && largest(&r, &scales) < 1e-9, "{done}: {r}");
         assert_abs_diff_eq!(a.dot(&x), b, epsilon = 1e-8);
     }
@@ -753,7 +793,7 @@ mod tests {
         let right = Array2::zeros((4, 2));
         let system = (&right.view(), &scales, 1e-10);
         let steps = Steps { operator: &a, trusted: 0.0 };
-        let done = residuals(&a, &steps, system, (&mut x, &mut r), 8, quiet).unwrap();
+        let done = residuals(&a, &steps, system, (&mut x, &mut r), 8, &mut |_, _| true).unwrap();
         assert_eq!((done, x), (1, Array2::zeros((4, 2))));
     }
 

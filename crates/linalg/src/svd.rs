@@ -73,11 +73,11 @@ pub fn thin_svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
     }
     one_thread();
     let compact = matrix.as_standard_layout();
-    let (u, singular, vt) = compact.svddc(JobSvd::Some).map_err(|error| {
-        LinalgError::NoConvergence { operation: OPERATION, reason: error.to_string() }
-    })?;
-    let (u, vt) = u.zip(vt).expect("both sides were asked for");
-    Ok(Svd { u, singular, vt })
+    let failed = |reason| LinalgError::NoConvergence { operation: OPERATION, reason };
+    match compact.svddc(JobSvd::Some).map_err(|error| failed(error.to_string()))? {
+        (Some(u), singular, Some(vt)) => Ok(Svd { u, singular, vt }),
+        _ => Err(failed("LAPACK gave no vectors".to_owned())),
+    }
 }
 
 /// The `x` of least norm among those that minimise `‖A x − b‖`, column by column of `right`.

@@ -158,16 +158,6 @@ fn variants_mean_what_the_paper_and_the_code_say() {
     assert!(!sk.learn_frequencies);
 }
 
-#[test]
-fn the_registered_methods_keep_the_laws() {
-    use mercer_learning::conformance::{Conformance, distinct_names};
-    distinct_names(METHODS).unwrap();
-    for method in METHODS {
-        let small = Settings::new().with("features", 100).with("epochs", 150).with("std", 0.3);
-        Conformance::of(method).with(small).check().unwrap();
-    }
-}
-
 /// Notes what it is shown, and may refuse to go on.
 #[derive(Default)]
 struct Notes {

@@ -899,16 +899,8 @@ fn bad_settings_of_the_model_are_refused_by_name() {
 }
 
 #[test]
-fn every_method_keeps_the_laws() {
-    use mercer_learning::conformance::{Conformance, distinct_names};
-    distinct_names(METHODS).unwrap();
-    for method in METHODS {
-        let quick = mercer_learning::Settings::new().with("epochs", 60);
-        if let Err(violation) = Conformance::of(method).with(quick).check() {
-            panic!("{violation}");
-        }
-    }
-    // Explicit features are taken apart and restored as well.
+fn explicit_features_keep_the_laws() {
+    use mercer_learning::conformance::Conformance;
     for (kernel, map) in [("gaussian", "fourier"), ("polynomial", "monomials")] {
         let settings = mercer_learning::Settings::new()
             .with("epochs", 30)

@@ -10,7 +10,6 @@ use crate::spectral::{
 };
 use crate::{Phases, Sampling, Schedule, TraceClock};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
-use mercer_learning::conformance::{Conformance, distinct_names};
 use mercer_learning::{
     Convergence, Fitted, Fitting, Learner, LearningError, Limits, Loss, Moment, Predictor, Probe,
     Sample, Settings, Streams, Targets, Task, find,
@@ -23,14 +22,6 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 
 const GOLDEN: &str = include_str!("../../../../experiments/golden/rftk.toml");
-
-#[test]
-fn the_registered_methods_keep_the_laws() {
-    distinct_names(METHODS).unwrap();
-    for method in METHODS {
-        Conformance::of(method).check().unwrap();
-    }
-}
 
 fn wave(n: usize, d: usize) -> Array2<f64> {
     Array2::from_shape_fn((n, d), |(i, j)| ((i * (2 * j + 3) + j) as f64 * 0.37).sin())

@@ -29,11 +29,15 @@ pub(super) fn table(table: &Table) -> String {
 
 /// The lines below a table or a figure.
 pub(crate) fn notes(notes: &[String]) -> String {
-    if notes.is_empty() {
-        return String::new();
+    let mut out = String::new();
+    if !notes.is_empty() {
+        out.push_str("<ul class=\"notes\">\n");
+        for note in notes {
+            let _ = writeln!(out, "<li>{}</li>", html(note));
+        }
+        out.push_str("</ul>\n");
     }
-    let items: String = notes.iter().map(|note| format!("<li>{}</li>\n", html(note))).collect();
-    format!("<ul class=\"notes\">\n{items}</ul>\n")
+    out
 }
 
 fn class(align: Align) -> &'static str {
