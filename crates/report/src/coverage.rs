@@ -57,7 +57,7 @@ pub fn coverage(
         }
     }
     let mut table =
-        Table::new("coverage", format!("What of the profile {} is run", context.profile))
+        Table::new("coverage", format!("How many repeats of profile {} are run", context.profile))
             .columns(["Study", "Variant"].map(Column::left))
             .columns(
                 [

@@ -64,9 +64,9 @@ fn headline(claims: &[ClaimResult], headline: &Headline) -> Option<String> {
     let found = headline.variants.iter().filter_map(|(variant, word)| Some((of(variant)?, word)));
     let ours: Vec<_> = found.collect();
     let (first, _) = ours.first()?;
-    let mut said = format!("{}, points: {} printed", headline.words, number(first.printed, 1));
+    let mut said = format!("{}, points: paper {}", headline.words, number(first.printed, 1));
     for (effect, word) in &ours {
-        let _ = write!(said, ", {} {word}", number(effect.ours, 1));
+        let _ = write!(said, ", {word} {}", number(effect.ours, 1));
     }
     Some(said)
 }

@@ -121,7 +121,10 @@ pub fn write(
     }
     let answers: Vec<String> =
         answers(context.catalogue, &claim_results)?.iter().map(Table::to_markdown_list).collect();
-    folder.put("answers.md", format!("{}\n{}\n", answers.join("\n"), rules()).as_bytes())?;
+    folder.put(
+        "answers.md",
+        format!("{ANSWERS}\n\n{}\n{}\n", answers.join("\n"), rules()).as_bytes(),
+    )?;
     let by_rule =
         by_rule(context.catalogue, &claim_results).map(|table| table.to_markdown()).join("\n");
     folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())?;
@@ -172,6 +175,9 @@ fn add_note(rendered: &mut Rendered, note: &str) {
         figure.notes.push(note.to_owned());
     }
 }
+
+/// What stands above the answers.
+const ANSWERS: &str = "# Which claims hold\n\nA section per paper, a head per claim, an item per variant; the rules stand below.";
 
 /// Pages that other runs wrote into the same folder.
 const MACHINE_PAGES: [(&str, &str, &str); 4] = [

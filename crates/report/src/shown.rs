@@ -42,7 +42,7 @@ impl Shown {
                 *shown.hosts.entry(record.run.host.clone()).or_default() += 1;
                 let code = match record.run.code.as_str() {
                     "" => "not recorded",
-                    code if code.ends_with("-dirty") => "a revision with changes",
+                    code if code.ends_with("-dirty") => "uncommitted code",
                     code => code,
                 };
                 *shown.code.entry(code.to_owned()).or_default() += 1;

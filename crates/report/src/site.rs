@@ -6,7 +6,7 @@ use crate::coverage::RULES;
 use crate::finding::Mistake;
 use crate::overview::decided;
 use crate::shown::{METHOD, PIPE, Shown};
-use crate::{Artefact, Drawing};
+use crate::{Artefact, Catalogue, Drawing};
 use crate::{ExperimentError, Paper, RenderContext, Rendered};
 use mercer_learning::{Method, Tasks};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
@@ -48,7 +48,7 @@ pub(crate) fn pages(
     pages.extend(board_page(rendered));
     pages.extend(audits(papers, rendered));
     pages.extend(finding_page(context, rendered)?);
-    pages.push(methods_page(context.methods));
+    pages.push(methods_page(context.catalogue, context.methods));
     pages.push(method(context, rendered, run, machine)?);
     if context.profile == PIPE {
         for page in &mut pages {
@@ -87,7 +87,7 @@ fn paper_page(
         .subtitle(format!("{authors}, [{venue}]({link}). {first} {second}"))
         .page(format!("{key}.html"), *name);
     if let Some(mut table) = answers {
-        "The claims, one line a variant".clone_into(&mut table.title);
+        "The claims, one line per variant".clone_into(&mut table.title);
         let section = Section::new("claims", "Which claims hold")
             .intro("Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the printed one. Lines: their 95 % intervals. Thin line: no gain.");
         page = page.section(section.block(Block::Table(table)));
@@ -102,7 +102,7 @@ fn paper_page(
         (
             "Table",
             "Tables",
-            "Row `published`: the printed numbers. Rows below it: ours, one a variant. [What variants and verdicts mean](verdicts). Dotted underline: not significantly worse than the best.",
+            "Row `published`: the printed numbers. Rows below it: ours, one per variant. [What variants and verdicts mean](verdicts). Dotted underline: not significantly worse than the best.",
         ),
         ("Figure", "Figures", ""),
     ] {
@@ -237,17 +237,19 @@ fn finding_page(
     Ok((!page.sections.is_empty()).then_some(page))
 }
 
-/// Every method of the registry: what it is for, what it costs and what can be set.
-fn methods_page(methods: &[Method]) -> Report {
+/// Every method that fits a table: what it costs and what can be set.
+fn methods_page(catalogue: &Catalogue, methods: &[Method]) -> Report {
+    let curves: Vec<&str> = catalogue.curves().iter().map(|curve| curve.method.name).collect();
     let mut page = Report::new("Methods")
-        .subtitle("What each is for, what it costs and what can be set; a click opens it. Formulas and sources stand in the documentation of the code.")
+        .subtitle("What each costs and what can be set; a click opens it. Formulas and sources stand in the documentation of the code.")
         .page("methods.html", METHODS);
     for (tasks, id, head) in [
         (Tasks::Both, "methods", "Classification and regression"),
         (Tasks::Classification, "classifiers", "Classification"),
         (Tasks::Regression, "regressors", "Regression"),
     ] {
-        let own = methods.iter().filter(|method| method.tasks == tasks).map(described).collect();
+        let own = methods.iter().filter(|method| method.tasks == tasks);
+        let own = own.filter(|method| !curves.contains(&method.name)).map(described).collect();
         page = page.section(Section::new(id, head).block(Block::Findings(own)));
     }
     page

@@ -1,4 +1,4 @@
-use crate::fit::{finite, said_of};
+use crate::fit::{finite, of_matrix, said_of};
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
 use crate::passes::{ONE_CLASS, fit_part};
@@ -312,6 +312,14 @@ pub fn evaluate(
 ) -> Result<Evaluation, WorkbenchError> {
     let method = method_for(methods, name, table.task())?;
     require_weighing(methods, name, table, choices)?;
+    if choices.importance && of_matrix(&choices.settings) {
+        return Err(WorkbenchError::Argument {
+            name: "importance",
+            value: "asked for".to_owned(),
+            must: "left out where the inputs are a kernel matrix (kernel=precomputed): its columns are rows of the table"
+                .to_owned(),
+        });
+    }
     let streams = Streams::root(choices.seed);
     let splits = table.splits(splitting, &streams)?;
     let splitting = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));

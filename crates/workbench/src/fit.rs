@@ -92,9 +92,13 @@ impl Choices<'_> {
 /// assert_eq!(scaling_of(&Settings::new(), Scaling::Standard), Scaling::Standard);
 /// ```
 pub fn scaling_of(settings: &Settings, asked: Scaling) -> Scaling {
+    if of_matrix(settings) { Scaling::None } else { asked }
+}
+
+/// Whether the inputs are said to be a kernel matrix.
+pub(crate) fn of_matrix(settings: &Settings) -> bool {
     let of_kernel = |name: &str| name == "kernel" || name.ends_with(".kernel");
-    let matrix = settings.iter().any(|(name, value)| of_kernel(name) && value == "precomputed");
-    if matrix { Scaling::None } else { asked }
+    settings.iter().any(|(name, value)| of_kernel(name) && value == "precomputed")
 }
 
 /// Training rows on which a model is scored at most: enough for two digits, cheap for all methods.

@@ -44,6 +44,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "write a number of seconds above 0".to_owned())
 }
 
+/// A number of rows, also as `1e5` or `100_000`.
+fn count(text: &str) -> Result<usize, String> {
+    let plain = text.replace('_', "");
+    let whole = |number: &f64| (0.0..=2f64.powi(53)).contains(number) && number.fract() == 0.0;
+    let number = plain.parse().ok().or_else(|| Some(plain.parse().ok().filter(whole)? as usize));
+    number.ok_or_else(|| "write a number of rows, such as 100000 or 1e5".to_owned())
+}
+
 fn character(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [one] if !one.is_ascii_alphanumeric() && *one != b'"' => Ok(*one),
@@ -139,7 +147,7 @@ pub(crate) struct FitChoices {
     /// For methods that train by mini-batches (sk to askl, rf-sgd, rftk), rf-ridge, majority and mean. Tuning sees the
     /// rows of the first buffer. Without --weights, --class-weight, --calibrate, --threshold, --coverage, --importance,
     /// --learning-curve and --impute median.
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = count)]
     pub buffer: Option<usize>,
     /// Root of the random streams.
     #[arg(long, default_value_t = 1)]

@@ -320,9 +320,9 @@ fn jobs_and_shards_change_no_bit_of_any_paper() {
 const EVERY_PAPER: &str = "askl/table2 rftk/table1 hyper/table1 mce/table1 --profile smoke";
 /// `smoke` does not tune. There is no archive of tunings in these places: the tuner runs.
 const TUNED: &str =
-    "rftk/table1 mce/table1 --profile paper --variant corrected --dataset wine --repeats 1";
+    "rftk/table1 mce/table1 --profile paper --variant tuned --dataset wine --repeats 1";
 const TUNED_ASKL: &str =
-    "askl/table2 --profile paper --variant corrected --dataset segment --repeats 1";
+    "askl/table2 --profile paper --variant tuned --dataset segment --repeats 1";
 
 #[test]
 fn slow_levels_are_compared_over_all_papers() {

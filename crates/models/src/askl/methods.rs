@@ -36,7 +36,7 @@ const CONDITIONS: &[Condition] = &[
 const SK: Method = Method {
     name: "sk",
     title: "SK",
-    summary: "stationary random features, read-out trained",
+    summary: "stationary random features, output weights trained",
     cites: CITES,
     revision: 1,
     tasks: Tasks::Both,
@@ -53,7 +53,7 @@ const SK: Method = Method {
 const NSK: Method = Method {
     name: "nsk",
     title: "NSK",
-    summary: "non-stationary random features, read-out trained",
+    summary: "non-stationary random features, output weights trained",
     defaults: &|shape| defaults(shape, Kind::Nsk),
     space: &|shape| space(shape, Kind::Nsk),
     build: &|settings| build(settings, Kind::Nsk),
@@ -63,7 +63,7 @@ const NSK: Method = Method {
 const SKL: Method = Method {
     name: "skl",
     title: "SKL",
-    summary: "stationary features, frequencies and read-out learned",
+    summary: "stationary features, frequencies and output weights learned",
     cost: LEARNED,
     defaults: &|shape| defaults(shape, Kind::Skl),
     space: &|shape| space(shape, Kind::Skl),
@@ -74,7 +74,7 @@ const SKL: Method = Method {
 const NSKL: Method = Method {
     name: "nskl",
     title: "NSKL",
-    summary: "non-stationary features, frequencies and read-out learned",
+    summary: "non-stationary features, frequencies and output weights learned",
     cost: LEARNED,
     defaults: &|shape| defaults(shape, Kind::Nskl),
     space: &|shape| space(shape, Kind::Nskl),

@@ -83,8 +83,7 @@ mercer_learning::parameters! {
         pub precision: ClosedPrecision = ClosedPrecision::F64;
         /// Singular values of `Φ` at or below this times the largest count as 0 (`λ = 0` in double
         /// precision only); `max(n, M) ε`, rounding alone, if null. `rf-ridgeless` by name takes
-        /// 1e-4: a truncated solution, steadier on noisy rows, which need not interpolate and is not
-        /// the paper's; that is null.
+        /// 1e-4, which truncates the solution: steadier on noisy rows. null is the paper's.
         pub cutoff: Option<f64> = None, Allowed::BELOW_ONE;
     }
 }

@@ -71,9 +71,8 @@ mercer_learning::parameters! {
         /// How a direct solution is computed.
         pub precision: ClosedPrecision = ClosedPrecision::F64;
         /// Eigenvalues of `K` at or below this times the largest count as 0 (`λ = 0` in double
-        /// precision, direct); `n ε`, rounding alone, if null. The method by name takes 1e-8: a
-        /// truncated solution, steadier on noisy rows, which need not interpolate and is not the
-        /// paper's; that is null.
+        /// precision, direct); `n ε`, rounding alone, if null. The method by name takes 1e-8, which
+        /// truncates the solution: steadier on noisy rows. null is the paper's.
         pub cutoff: Option<f64> = None, Allowed::BELOW_ONE;
         /// How the coefficients are found.
         pub solver: KernelSolver = KernelSolver::Auto;
@@ -83,9 +82,9 @@ mercer_learning::parameters! {
         pub iterations: usize = 200, Allowed::COUNT;
         /// Columns of `K` behind the preconditioner.
         pub landmarks: usize = 1000, Allowed::COUNT;
-        /// Rows up to which the iterations are with `K` in single precision, `2 n²` bytes; `K` in double
-        /// precision, computed anew once a round of them, is what the residual is of. Not stored where the
-        /// memory that is allowed has no room for it.
+        /// Rows up to which the iterations are with `K` in single precision, `2 n²` bytes. The residual
+        /// uses `K` in double precision, computed anew once a round. Not stored where the allowed memory has no
+        /// room for it.
         pub stored_rows: usize = GaussianSystem::STORED_ROWS;
     }
 }

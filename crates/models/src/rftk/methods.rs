@@ -145,7 +145,7 @@ fn every_ridge() -> Range {
 const RF_SGD: Method = Method {
     name: "rf-sgd",
     title: "RF-SGD",
-    summary: "random features, read-out by stochastic gradients",
+    summary: "random features, output weights by stochastic gradients",
     cites: CITES,
     revision: 1,
     tasks: Tasks::Both,

@@ -10,6 +10,10 @@ const LONGEST: usize = 160;
 /// A table of one line a row: verdicts are marks, and second lines are left to the file of values beside it.
 pub(super) fn table(table: &Table) -> String {
     let mut out = format!("**{}**\n\n", markdown(&table.title));
+    let (caption, more) = two_sentences(&table.caption);
+    if !caption.is_empty() {
+        let _ = write!(out, "{}\n\n", markdown(caption));
+    }
     let mut cells = table.rows.iter().flat_map(|row| &row.cells);
     if cells.any(|cell| cell.text.chars().count() > LONGEST) {
         items(table, &mut out);
@@ -17,11 +21,8 @@ pub(super) fn table(table: &Table) -> String {
         grid(table, &mut out);
     }
     let marks = marks(table);
-    let (caption, more) = two_sentences(&table.caption);
-    for text in [&marks, &markdown(caption)] {
-        if !text.is_empty() {
-            let _ = write!(out, "\n{text}\n");
-        }
+    if !marks.is_empty() {
+        let _ = write!(out, "\n{marks}\n");
     }
     let more = (!more.is_empty()).then(|| markdown(more));
     let notes = more.into_iter().chain(table.notes.iter().map(|note| markdown(note)));

@@ -46,14 +46,13 @@ fn latex_is_a_booktabs_table() {
 
 #[test]
 fn markdown_is_a_pipe_table() {
-    let expected = "**Accuracy**\n\n\
+    let expected = "**Accuracy**\n\nBold: best.\n\n\
         | Dataset | SK | ASKL |\n| :-- | --: | --: |\n\
         | *small* |  |  |\n\
         | a\\_b | 89.93±1.46 (7/30) ✓ | **<u>96.69</u>** |\n\
         | *large* |  |  |\n\
         | poker | - | - data missing |\n\
         \n✓ agrees\n\
-        \nBold: best.\n\
         \n- Columns under *printed*: SK · ASKL.\n- λ = 10⁻³\n\
         - The page shows more below each cell; [table2.csv](table2.csv) has it too.\n";
     assert_eq!(small().to_markdown(), expected);

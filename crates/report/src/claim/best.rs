@@ -1,6 +1,7 @@
 //! A method is best, or not significantly worse than the best.
 
 use super::compare::p_greater;
+use super::interval::counted;
 use super::scope::{Scope, Side, scored};
 use super::{Answer, Holds, Rule};
 use crate::cell::{LEVEL, StudyCell, best_of};
@@ -76,10 +77,11 @@ impl Best {
         };
         let worse: Vec<Loss<'_>> = worse.iter().map(loss).collect();
         let numbers = format!(
-            "best on {} (on common repeats), not significantly worse on {level}, significantly worse on {} of {} datasets, fewest repeats {fewest}",
+            "of {}, on common repeats: best on {}, not significantly worse on {level}, significantly worse on {}; at least {}",
+            counted(seen.all, "dataset"),
             seen.best,
-            counted(&worse, seen.lost, self.almost_all),
-            seen.all
+            losses(&worse, seen.lost, self.almost_all),
+            counted(fewest, "repeat")
         );
         let (p, rule) = if seen.lost > 0 && !self.almost_all {
             (adjusted.iter().copied().reduce(f64::min), Rule::WithTheBest)
@@ -121,23 +123,23 @@ struct Loss<'a> {
     adjusted: f64,
 }
 
-/// How many losses there are, and what each count does: a p of a row by itself is what `significantly worse`
+/// How many losses there are, and which number decides: a p of a row by itself is what `significantly worse`
 /// says of that row, but among many rows such a one comes out by chance.
-fn counted(worse: &[Loss<'_>], lost: usize, almost_all: bool) -> String {
+fn losses(worse: &[Loss<'_>], lost: usize, almost_all: bool) -> String {
     if worse.is_empty() {
         return "0".to_owned();
     }
     let each = |loss: &Loss<'_>| {
         let [p, adjusted] = [loss.p, loss.adjusted].map(probability);
-        format!("{} p = {p}, adjusted {adjusted}", loss.dataset)
+        format!("{} p = {p}, after Holm {adjusted}", loss.dataset)
     };
     let named: Vec<String> = worse.iter().map(each).collect();
     let rule = if almost_all {
-        "the first number counts".to_owned()
+        "the p before Holm counts".to_owned()
     } else {
-        format!("on {lost} also by Holm over the datasets, which alone refutes")
+        format!("after Holm {lost}, which alone refutes")
     };
-    format!("{} by the p of each dataset ({}; {rule})", worse.len(), named.join("; "))
+    format!("{} ({}; {rule})", worse.len(), named.join("; "))
 }
 
 /// How a method stands on the data sets of a claim.
@@ -227,10 +229,10 @@ mod tests {
         let loss = |dataset, p, adjusted| Loss { dataset, p, adjusted };
         let worse = [loss("pendigits", 0.02, 0.16), loss("usps", 1e-3, 9e-3)];
         assert_eq!(
-            counted(&worse, 1, false),
-            "2 by the p of each dataset (pendigits p = 0.02, adjusted 0.16; usps p = 1e-3, adjusted 9e-3; on 1 also by Holm over the datasets, which alone refutes)"
+            losses(&worse, 1, false),
+            "2 (pendigits p = 0.02, after Holm 0.16; usps p = 1e-3, after Holm 9e-3; after Holm 1, which alone refutes)"
         );
-        assert!(counted(&worse, 1, true).ends_with("adjusted 9e-3; the first number counts)"));
-        assert_eq!(counted(&[], 0, false), "0");
+        assert!(losses(&worse, 1, true).ends_with("after Holm 9e-3; the p before Holm counts)"));
+        assert_eq!(losses(&[], 0, false), "0");
     }
 }

@@ -1,6 +1,8 @@
 //! One side against another, dataset by dataset.
 
-use super::interval::{Interval, OPEN, Part, combined, in_general, in_margins, is_level, joint};
+use super::interval::{
+    Interval, OPEN, Part, combined, counted, in_general, in_margins, is_level, joint,
+};
 use super::scope::{Place, Scope, Side, scored};
 use super::{Answer, Check, Holds, Rule};
 use crate::cell::{StudyCell, common_errors, relative_gain};
@@ -269,9 +271,9 @@ fn beats_one(a: &StudyCell, b: &StudyCell) -> Result<(Part, String), ExperimentE
         }
         None => format!("corrected p = {}", probability(test.p_corrected)),
     };
-    let level = if level { ", level" } else { "" };
+    let level = if level { ", no difference" } else { "" };
     let tested = if test.untested().is_none() { test.p_corrected } else { 1.0 };
-    let told = format!("mean gain {gain:.2} over {} repeats, {p}{level}", test.pairs);
+    let told = format!("mean gain {gain:.2} over {}, {p}{level}", counted(test.pairs, "repeat"));
     Ok(((holds, tested), told))
 }
 
@@ -389,8 +391,8 @@ impl Gains {
         let errors: Vec<(f64, f64)> = self.points.iter().map(|(_, gain)| error(gain)).collect();
         let posterior = gain_over_data_sets(&errors, ROPE)?;
         Ok(format!(
-            "; mean gain over {} of these with repeats {:.2} points ({:.2} to {:.2}); P(worse, equal within a point, better) = {:.2}, {:.2}, {:.2}",
-            self.points.len(),
+            "; mean gain over {} of accuracy {:.2} points ({:.2} to {:.2}); P(worse, equal within a point, better) = {:.2}, {:.2}, {:.2}",
+            counted(self.points.len(), "dataset"),
             mean.mean,
             mean.low(),
             mean.high(),
@@ -425,8 +427,8 @@ fn over_all<'a>(
         few => format!("; on {few} of these fewer than three repeats"),
     };
     let mut numbers = format!(
-        "better on {ahead} of {} datasets (significantly better on {wins}, significantly worse on {losses}, corrected test at 5 %{few})",
-        shares.len()
+        "better on {ahead} of {} (significantly better on {wins}, significantly worse on {losses}, corrected test at 5 %{few})",
+        counted(shares.len(), "dataset")
     );
     numbers.push_str(&gains.in_points()?);
     let (holds, p) = combined(&gains.p_greater, &mut numbers)?;

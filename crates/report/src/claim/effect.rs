@@ -1,6 +1,6 @@
 //! Our gain of one method over another beside the gain that a paper prints.
 
-use super::interval::Interval;
+use super::interval::{Interval, counted};
 use crate::published::PublishedCell;
 use crate::{Catalogue, ExperimentError};
 use mercer_render::probability;
@@ -152,12 +152,12 @@ impl Effect {
             _ => format!(", replication Bayes factor {}", factor(self.bayes_factor)),
         };
         format!(
-            "{outcome}gain {:.2} points ({}), the paper's {:.2} ({}), on {} datasets{factor}",
+            "{outcome}gain {:.2} points ({}), the paper's {:.2} ({}), on {}{factor}",
             self.ours,
             range(self.ours_interval),
             self.printed,
             range(self.printed_interval),
-            self.datasets,
+            counted(self.datasets, "dataset"),
         )
     }
 }

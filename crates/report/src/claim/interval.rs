@@ -165,6 +165,11 @@ pub(super) fn side_of((low, high): (f64, f64), limit: f64) -> Holds {
     }
 }
 
+/// `1 dataset`, `2 datasets`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// What the intervals of a claim are of: `95 % over 10 repeats`.
 pub(super) fn over(count: usize, what: &str, ratio: f64) -> String {
     match count {

@@ -104,9 +104,9 @@ impl Ordered {
                 row.push(row[row.len() - 1] + gains[id]);
             }
         }
-        let place = if at.is_some() { "" } else { ", geometric mean over the steps" };
+        let place = if at.is_some() { "" } else { " (geometric mean over the steps)" };
         let over = over(count, "repeat", ratio);
-        let numbers = format!("times the value before it{place}: {}; {over}", told.join("; "));
+        let numbers = format!("ratio to the value before it{place}: {}; {over}", told.join("; "));
         trend(&parts, &rows.into_values().collect::<Vec<_>>(), numbers)
     }
 

@@ -1,6 +1,6 @@
 //! A positive number of one side over that of another, dataset by dataset: spread and bounds.
 
-use super::interval::{SHARE, combined, in_general};
+use super::interval::{SHARE, combined, counted, in_general};
 use super::{Answer, Holds, Rule};
 use crate::ExperimentError;
 use crate::cell::{StudyCell, common_repeats};
@@ -42,8 +42,8 @@ pub(super) fn smaller<'a>(
     let below = ratios.iter().filter(|ratio| **ratio < 1.0).count();
     let name = if bound { "bound" } else { "standard deviation" };
     let mut numbers = format!(
-        "smaller {name} on {below} of {} datasets; ratio {:.2} in the median, from {:.2} to {:.2}",
-        ratios.len(),
+        "smaller {name} on {below} of {}; ratio {:.2} in the median, from {:.2} to {:.2}",
+        counted(ratios.len(), "dataset"),
         spread.median,
         spread.min,
         spread.max

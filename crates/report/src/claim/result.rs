@@ -103,8 +103,11 @@ pub(crate) fn adjust_family(results: &mut [ClaimResult]) -> Result<(), Experimen
             result.adjusted = Some(adjusted);
             if count > 1 {
                 let p = mercer_render::probability(adjusted);
-                let of =
-                    if result.rule == Rule::PrintedGain { "gap to the printed gain, " } else { "" };
+                let of = match result.rule {
+                    Rule::PrintedGain => "gap to the printed gain, ",
+                    Rule::Equal => "within a point of 0, ",
+                    _ => "",
+                };
                 let _ = write!(result.numbers, "; {of}Holm's p over {count} claims = {p}");
             }
         }

@@ -314,7 +314,7 @@ impl Drop for Group {
 fn out_of_memory(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let program = bench.place.command("").get_program().to_string_lossy().into_owned();
-    aimed("out-of-memory", seed, |directory, _| {
+    aimed("out-of-memory", seed, |directory, share| {
         let group = Group::new(directory).ok_or("no group of processes")?;
         let enter = group.path.join("cgroup.procs").display().to_string();
         let mut command = Command::new("sh");
@@ -324,7 +324,7 @@ fn out_of_memory(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
             .env_remove("MERCER_RESULTS");
         let mut child = spawned(&mut command)?;
         if bench.recording(directory, 0, &mut child)? {
-            group.tighten(rng.gen_range(0.05..0.5));
+            group.tighten(rng.gen_range(0.05..0.5) * share);
         }
         let status = child.wait().map_err(|e| e.to_string())?;
         let kills = group.kills().ok_or("the kernel counts no kills")?;

@@ -418,6 +418,12 @@ fn a_kernel_matrix_gives_what_its_kernel_gives() {
         .run("fit --method svm --data plain.csv --set kernel=precomputed --out n")
         .with_code(2);
     assert!(wrong.stderr.contains("the table has 60 rows and 2 inputs"), "{wrong:?}");
+    let line = "evaluate --method svm --data matrix.csv --set kernel=precomputed --importance";
+    let refused = place.run(line).with_code(2);
+    assert!(
+        refused.stderr.contains("`importance` is asked for; it must be left out"),
+        "{refused:?}"
+    );
 }
 
 /// A closed form has the scores of rows that are held, whatever the buffer; what trains in mini-batches learns.
@@ -521,7 +527,7 @@ fn a_file_larger_than_its_buffer_is_read_in_passes() {
         let bytes = |name| std::fs::read(place.path(name)).unwrap();
         assert_eq!(bytes("whole"), bytes("passes"), "{method}");
         place
-            .run(&format!("fit --method {method} {line} --buffer 64 --out small --force"))
+            .run(&format!("fit --method {method} {line} --buffer 6.4e1 --out small --force"))
             .with_code(0);
         assert_eq!(place.run("info small --json").json()["buffer"], 64);
         let scored = place.run("evaluate small --data toys.csv --json").with_code(0).json();
@@ -545,6 +551,7 @@ fn a_file_larger_than_its_buffer_is_read_in_passes() {
             "needs all 300 rows at once, but only 50",
         ),
         ("fit --method rf-sgd --data toys.csv --buffer 0", 2, "`buffer` is 0"),
+        ("fit --method rf-sgd --data toys.csv --buffer 0.5", 2, "such as 100000 or 1e5"),
         (
             "fit --method rf-sgd --data toys.csv --buffer 50 --impute median",
             2,
