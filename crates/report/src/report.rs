@@ -119,12 +119,8 @@ pub fn write(
     for (report, page) in reports.iter().zip(site(&reports)?) {
         folder.put(&report.file, page.as_bytes())?;
     }
-    let answers: Vec<String> =
-        answers(context.catalogue, &claim_results)?.iter().map(Table::to_markdown_list).collect();
-    folder.put(
-        "answers.md",
-        format!("{ANSWERS}\n\n{}\n{}\n", answers.join("\n"), rules()).as_bytes(),
-    )?;
+    let answers = answers(context.catalogue, &claim_results)?;
+    folder.put("answers.md", in_words(&answers).as_bytes())?;
     let by_rule =
         by_rule(context.catalogue, &claim_results).map(|table| table.to_markdown()).join("\n");
     folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())?;
@@ -176,7 +172,12 @@ fn add_note(rendered: &mut Rendered, note: &str) {
     }
 }
 
-/// What stands above the answers.
+/// The answers as a page of Markdown, and how they are found.
+fn in_words(answers: &[Table]) -> String {
+    let lists: Vec<String> = answers.iter().map(Table::to_markdown_list).collect();
+    format!("{ANSWERS}\n\n{}\n{}\n", lists.join("\n"), rules())
+}
+
 const ANSWERS: &str = "# Which claims hold\n\nA section per paper, a head per claim, an item per variant; the rules stand below.";
 
 /// Pages that other runs wrote into the same folder.
