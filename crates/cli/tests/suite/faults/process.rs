@@ -324,7 +324,12 @@ fn out_of_memory(bench: &Bench<'_>, seed: u64) -> Result<(), String> {
             .env_remove("MERCER_RESULTS");
         let mut child = spawned(&mut command)?;
         if bench.recording(directory, 0, &mut child)? {
-            group.tighten(rng.gen_range(0.05..0.5) * share);
+            // Again and again: at its peak a program needs no more, and goes on.
+            let part = rng.gen_range(0.05..0.5) * share;
+            while child.try_wait().map_err(|e| e.to_string())?.is_none() {
+                group.tighten(part);
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
         let status = child.wait().map_err(|e| e.to_string())?;
         let kills = group.kills().ok_or("the kernel counts no kills")?;
