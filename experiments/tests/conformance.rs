@@ -21,11 +21,12 @@ fn every_method_conforms() {
     distinct_names(&methods).unwrap();
     for method in &methods {
         let laws = Conformance::of(method);
-        // Convolutions on two pixels take a smaller network.
-        let small = Settings::new().with("features", 32).with("epochs", 60).with("rate", 0.003);
+        // Convolutions on two pixels take a smaller network, and a matrix is decomposed at each step of an ascent.
+        let small = Settings::new().with("features", 16).with("epochs", 30).with("rate", 0.005);
         let laws = match method.name {
             "cen-cnn" => laws.with(small.with("lambda", 0.1).with("weight", 0.1)),
             "softmax-cnn" => laws.with(small),
+            "dank" => laws.with(Settings::new().with("steps", 20)),
             _ => laws,
         };
         if let Err(violation) = laws.check() {

@@ -14,8 +14,10 @@ SMALLER = {
     "DistributedBMKL": {"iterations": 50},
     "GMCE": {"epochs": 100},
     "HyperKRR": {"points": 20},
+    "HyperSVR": {"points": 20},
     "MCEERM": {"epochs": 100},
     "MIKL": {"steps": 3},
+    "SoftmaxCNN": {"features": 64},
 }
 
 
