@@ -138,11 +138,18 @@ const TEXTS: Texts = Texts {
     commands: "\
 ```
 ./setup && just reproduce
-just reproduce rftk/table1 --dataset dna
 target/release/mercer compare --methods askl,gaussian-svm \\
     --data your.csv --report out.html
-```",
-    statistics: include_str!("../../book/src/statistics.md"),
+```
+
+[Your own table](./own-data.html) · [In Python](./python.html) · [Extend it](./extend.html)",
+    chapters: &[
+        ("own-data", include_str!("../../book/src/own-data.md")),
+        ("python", include_str!("../../book/src/python.md")),
+        ("statistics", include_str!("../../book/src/statistics.md")),
+        ("extend", include_str!("../../book/src/extend.md")),
+        ("words", include_str!("../../book/src/words.md")),
+    ],
 };
 
 /// What renders what no kind of table does.

@@ -49,7 +49,7 @@ fn toy(rest: &str) -> Result<&'static Catalogue, ExperimentError> {
         findings: &[],
         scalars: &[],
         before: "",
-        texts: Texts { title: "", subtitle: "", commands: "", statistics: "" },
+        texts: Texts { title: "", subtitle: "", commands: "", chapters: &[] },
     });
     Ok(Box::leak(Box::new(all?)))
 }

@@ -153,7 +153,6 @@ fn time(nanoseconds: f64) -> String {
 struct Comparison {
     what: String,
     peer: String,
-    ratios: Vec<f64>,
     minimum: f64,
     median: f64,
     maximum: f64,
@@ -187,9 +186,8 @@ struct Count {
 
 fn counts(text: &mut String) -> Result<(), String> {
     text.push_str(
-        "## Instructions of the hot paths\n\nCounted by valgrind, which shows programs a processor without AVX-512; \
-         `just bench-counts` fails when a count is more than 3 % above or below this baseline. Each crate is one unit of code \
-         (`[profile.counts]`), so that a change elsewhere moves no border of inlined code.\n\n\
+        "## Instructions of the hot paths\n\nCounted by valgrind on a virtual processor without AVX-512. \
+         `just bench-counts` fails when a count is more than 3 % above or below these.\n\n\
          | hot path | instructions | reason of the last change |\n|:--|--:|:--|\n",
     );
     let counts: BTreeMap<String, Count> =
@@ -211,16 +209,13 @@ fn peers(text: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// What the last run that has it says of each comparison, with the number of that run: one of a single script
-/// leaves the others as they were.
-fn latest(runs: &[Peers]) -> Vec<(usize, &Comparison)> {
-    let mut found: Vec<(usize, &Comparison)> = Vec::new();
-    for (run, number) in runs.iter().zip(1..) {
-        for row in &run.rows {
-            match found.iter_mut().find(|(_, known)| known.what == row.what) {
-                Some(known) => *known = (number, row),
-                None => found.push((number, row)),
-            }
+/// What the last run that has it says of each comparison: one of a single script leaves the others as they were.
+fn latest(runs: &[Peers]) -> Vec<&Comparison> {
+    let mut found: Vec<&Comparison> = Vec::new();
+    for row in runs.iter().flat_map(|run| &run.rows) {
+        match found.iter_mut().find(|known| known.what == row.what) {
+            Some(known) => *known = row,
+            None => found.push(row),
         }
     }
     found
@@ -233,20 +228,30 @@ fn beside(text: &mut String, runs: &[Peers]) {
         return;
     };
     let rows = latest(runs);
+    let ratios: Vec<f64> = rows.iter().map(|row| row.median).collect();
+    let faster = ratios.iter().filter(|ratio| **ratio > 1.0).count();
+    let [least, most] =
+        [(f64::INFINITY, f64::min as fn(f64, f64) -> f64), (f64::NEG_INFINITY, f64::max)]
+            .map(|(start, of)| ratios.iter().copied().fold(start, of));
     say!(
         text,
-        "Their time over ours, both alternating in one run (`just bench-peers`): above 1, ours \
-         is faster. Each as the last run has it that compared these two; the runs stand below.\n\n\
-         | what | peer | run | rounds | minimum | median | maximum |\n|:--|:--|--:|--:|--:|--:|--:|"
+        "Ours is faster in {faster} of {} comparisons: their time over ours is {least:.2} to {most:.2}.\n\n\
+         Ratios are medians over rounds in which both alternate (`just bench-peers`). Above 1, ours is faster. \
+         Each row is from the last run that timed it; the last column has the medians of all runs.\n\n\
+         | what | peer | theirs over ours | over its rounds | over all runs |\n|:--|:--|--:|--:|--:|",
+        rows.len()
     );
-    for (run, Comparison { what, peer, ratios, minimum, median, maximum, .. }) in &rows {
-        let rounds = ratios.len();
+    for Comparison { what, peer, minimum, median, maximum, .. } in &rows {
+        let all = runs.iter().flat_map(|run| &run.rows).filter(|row| row.what == *what);
+        let (all, least, most) = all.fold((0, f64::INFINITY, 0.0), |(all, least, most), row| {
+            (all + 1, row.median.min(least), row.median.max(most))
+        });
         say!(
             text,
-            "| {what} | {peer} | {run} | {rounds} | {minimum:.2} | {median:.2} | {maximum:.2} |"
+            "| {what} | {peer} | {median:.2} | {minimum:.2} to {maximum:.2} | {least:.2} to {most:.2} ({all} runs) |"
         );
     }
-    variants(text, &rows.iter().map(|(_, row)| *row).collect::<Vec<_>>());
+    variants(text, &rows);
     for (script, reason) in &last.missing {
         say!(text, "\nNot measured: `{script}` ({reason}).");
     }
@@ -257,12 +262,12 @@ fn beside(text: &mut String, runs: &[Peers]) {
     let numbers: Vec<String> = (1..=runs.len()).map(|run| format!("run {run}")).collect();
     say!(
         text,
-        "\nMedians of all runs, and milliseconds of ours: a ratio belongs to a machine and to what its neighbours did.\n\n\
+        "\nThe medians of each run, and milliseconds of ours. Machines and their neighbours differ from run to run.\n\n\
          | what | {} |\n|:--{}|",
         numbers.join(" | "),
         "|--:".repeat(runs.len())
     );
-    for (_, row) in &rows {
+    for row in &rows {
         let cells: Vec<String> = runs.iter().map(|run| run.median_of(&row.what)).collect();
         say!(text, "| {} | {} |", row.what, cells.join(" | "));
     }
@@ -407,10 +412,9 @@ fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
     let figure = Figure::new("performance/history", "Times over the runs").panel(panel);
     put(&path, &figure.svg().map_err(|error| error.to_string())?)?;
     text.push_str(
-        "![Times over the runs](./history.svg)\n\nEach line is a group of benchmarks: the geometric mean of their times over \
-         those of the first run on the same machine, each divided by the time of a product of the library in its run. One \
-         name stands for machines of several speeds, and neighbours share a machine: the division takes most of that out, \
-         but what waits for memory suffers more than a product does.\n\n",
+        "![Times over the runs](./history.svg)\n\nEach line is a group of benchmarks: the geometric mean of its times, \
+         relative to the first run on the same machine. Each time is divided by that of one matrix product in the same run. \
+         This takes out most of a machine's speed; what waits for memory still varies more than the product.\n\n",
     );
     Ok(())
 }
@@ -434,7 +438,7 @@ fn times(text: &mut String) -> Result<(), String> {
     }
     draw(&history, text)?;
     text.push_str(
-        "| run | day | revision | machine | product of the library | remark |\n|--:|:--|:--|:--|--:|:--|\n",
+        "| run | day | revision | machine | matrix product | remark |\n|--:|:--|:--|:--|--:|:--|\n",
     );
     for (run, entry) in history.iter().enumerate() {
         let Entry { day, code, machine, remark, .. } = entry;
@@ -442,10 +446,10 @@ fn times(text: &mut String) -> Result<(), String> {
         say!(text, "| {} | {day} | {code} | {machine} | {product} | {remark} |", run + 1);
     }
     text.push_str(
-        "\nMedians of criterion with their 95 % intervals; the ratio is to the run before on the same machine, \
-         the last column that ratio over the one of the product. Those that begin with `claim-` are processor seconds of one \
-         thread, and their product is `claim-product`, by the same clock; all others are seconds of the wall.\n\n\
-         | benchmark | run | median | interval | ratio | in products |\n|:--|--:|--:|--:|--:|--:|\n",
+        "\nMedians of criterion with their 95 % intervals. Ratio: to the run before on the same machine. Last column: \
+         that ratio over the matrix product's. `claim-...` are processor seconds of one thread, beside `claim-product`; \
+         all others are seconds.\n\n\
+         | benchmark | run | median | interval | ratio | over the product's |\n|:--|--:|--:|--:|--:|--:|\n",
     );
     let mut last: BTreeMap<(&str, &str), (f64, Option<f64>)> = BTreeMap::new();
     let mut lines: Vec<(&str, usize, String)> = Vec::new();
@@ -470,11 +474,14 @@ fn times(text: &mut String) -> Result<(), String> {
 }
 
 fn page() -> Result<(), String> {
-    let mut text = "# Performance\n\nWritten by `just performance`. Exponents of times held against printed costs: \
-        [complexity/exponents](../complexity/exponents.md).\n\n"
-        .to_owned();
-    counts(&mut text)?;
+    let mut text = "# Performance\n".to_owned();
     peers(&mut text)?;
+    say!(
+        text,
+        "\nHow times grow, beside the printed costs: [complexity/exponents](../complexity/exponents.md). This page is \
+         written by `just performance`.\n"
+    );
+    counts(&mut text)?;
     times(&mut text)?;
     put(&root().join("reports/performance/index.md"), &text)
 }
@@ -521,14 +528,20 @@ mod tests {
         };
         let row = |what: &str, median: f64| {
             format!(
-                r#"{{"what":"{what}","peer":"P","ratios":[{median}],"minimum":{median},"median":{median},"maximum":{median},"variants":{{"ours":2.0,"eager":7.0}}}}"#
+                r#"{{"what":"{what}","peer":"P","minimum":{median},"median":{median},"maximum":{median},"variants":{{"ours":2.0,"eager":7.0}}}}"#
             )
         };
         let mut text = String::new();
         let second = [row("step", 3.5), row("new", 2.0)].join(",");
         beside(&mut text, &[run("2026-01-01", &row("step", 1.5)), run("2026-01-02", &second)]);
         assert!(text.contains("- run 2: 2026-01-02, revision abc; 0.1 programs"), "{text}");
-        assert!(text.contains("| step | P | 2 | 1 | 3.50 | 3.50 | 3.50 |"), "{text}");
+        assert!(
+            text.contains("faster in 2 of 2 comparisons: their time over ours is 2.00 to 3.50")
+        );
+        assert!(
+            text.contains("| step | P | 3.50 | 3.50 to 3.50 | 1.50 to 3.50 (2 runs) |"),
+            "{text}"
+        );
         assert!(text.contains("| step | 1.50 (2.000 ms) | 3.50 (2.000 ms) |"), "{text}");
         assert!(text.contains("| new | - | 2.00 (2.000 ms) |"), "{text}");
         let mut single = String::new();
@@ -537,12 +550,14 @@ mod tests {
             &mut single,
             &[run("2026-01-01", &row("step", 1.5)), run("2026-01-02", &second), third],
         );
-        assert!(single.contains("| step | P | 2 | 1 | 3.50 | 3.50 | 3.50 |"), "{single}");
-        assert!(single.contains("| new | P | 3 | 1 | 4.00 | 4.00 | 4.00 |"), "{single}");
+        assert!(
+            single.contains("| new | P | 4.00 | 4.00 to 4.00 | 2.00 to 4.00 (2 runs) |"),
+            "{single}"
+        );
         assert!(single.contains("| step | 1.50 (2.000 ms) | 3.50 (2.000 ms) | - |"), "{single}");
         let mut alone = String::new();
         beside(&mut alone, &[run("2026-01-01", &row("step", 1.5))]);
-        assert!(!alone.contains("Medians of all runs"), "{alone}");
+        assert!(!alone.contains("medians of each run"), "{alone}");
     }
 
     #[test]

@@ -59,8 +59,9 @@ pub struct Texts {
     pub subtitle: &'static str,
     /// What is typed first, as Markdown.
     pub commands: &'static str,
-    /// A chapter whose first section says what the verdicts mean.
-    pub statistics: &'static str,
+    /// Chapters of the book that stand on the site: name and Markdown. The first section of `statistics` says
+    /// what the verdicts mean.
+    pub chapters: Files,
 }
 
 /// Everything that is declared, the artefacts read.
@@ -320,7 +321,7 @@ pub(crate) fn toy() -> Catalogue {
         findings: &[],
         scalars: &[],
         before: "",
-        texts: Texts { title: "", subtitle: "", commands: "", statistics: "" },
+        texts: Texts { title: "", subtitle: "", commands: "", chapters: &[] },
     })
     .unwrap()
 }

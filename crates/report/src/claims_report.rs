@@ -1,6 +1,6 @@
 //! The answers: a table a paper, a section a claim, a line a variant.
 
-use crate::claim::{ClaimResult, ENOUGH, Effect, Family, Holds};
+use crate::claim::{Claim, ClaimResult, ENOUGH, Effect, Family, Holds};
 use crate::{Catalogue, ExperimentError};
 use mercer_render::{Cell, Column, Estimate, EstimatePair, Kind, Row, Table};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(crate) fn rules() -> String {
     )
 }
 
-/// One table for each paper with a claim among these results.
+/// Two tables for each paper with claims among these results: the paper's claims, and ours.
 ///
 /// # Errors
 /// If the claims of a paper do not have their form.
@@ -37,48 +37,58 @@ pub(crate) fn answers(
     let mut tables = Vec::new();
     for (paper, title) in catalogue.sections() {
         let claims = catalogue.claims(paper)?;
-        let own: Vec<&ClaimResult> = results
-            .iter()
-            .filter(|result| claims.iter().any(|claim| claim.id == result.claim))
-            .collect();
-        if own.is_empty() {
-            continue;
-        }
-        let mut table = Table::new(format!("answers/{paper}"), *title)
-            .columns(["Variant", "What came out"].map(Column::left));
-        for claim in &claims {
-            let of_claim = own.iter().copied().filter(|result| result.claim == claim.id);
-            let (run, not_run): (Vec<&ClaimResult>, Vec<_>) =
-                of_claim.partition(|result| result.holds != Holds::NotRun);
-            let shown = if run.is_empty() { not_run.into_iter().take(1).collect() } else { run };
-            let scale = EstimatePair::scale(
-                shown
-                    .iter()
-                    .filter_map(|result| result.effect)
-                    .flat_map(|effect| estimates(&effect)),
-            );
-            for (at, result) in shown.into_iter().enumerate() {
-                let drawn = result.effect.map(|effect| {
-                    let [first, second] = estimates(&effect);
-                    EstimatePair { first, second, scale }
+        for (family, whose) in [(Family::Paper, "the paper's claims"), (Family::Ours, "our claims")]
+        {
+            let own = claims.iter().filter(|claim| claim.family() == family);
+            let table = of_family(own, results);
+            if !table.rows.is_empty() {
+                tables.push(Table {
+                    id: answers_id(paper, family),
+                    title: format!("{title}: {whose}"),
+                    ..table
                 });
-                let came_out = drawn.into_iter().fold(outcome(result), Cell::pair);
-                let variant = Cell::text(&result.variant);
-                let variant = match &claim.because {
-                    Some(finding) if result.holds == Holds::No => {
-                        variant.detail("why").link(format!("finding-{finding}"))
-                    }
-                    _ => variant,
-                };
-                let row = Row::new([variant, came_out])
-                    .under(format!("{} · {}", claim.text, claim.source));
-                table =
-                    table.row(if at == 0 { row.id(format!("claim-{}", claim.id)) } else { row });
             }
         }
-        tables.push(table);
     }
     Ok(tables)
+}
+
+/// Of the table of the answers to the claims of a paper, or to ours about it.
+pub(crate) fn answers_id(paper: &str, family: Family) -> String {
+    match family {
+        Family::Paper => format!("answers/{paper}"),
+        Family::Ours => format!("answers/{paper}-ours"),
+    }
+}
+
+fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult]) -> Table {
+    let mut table = Table::new("", "").columns(["Variant", "What came out"].map(Column::left));
+    for claim in claims {
+        let of_claim = results.iter().filter(|result| result.claim == claim.id);
+        let (run, not_run): (Vec<&ClaimResult>, Vec<_>) =
+            of_claim.partition(|result| result.holds != Holds::NotRun);
+        let shown = if run.is_empty() { not_run.into_iter().take(1).collect() } else { run };
+        let effects = shown.iter().filter_map(|result| result.effect);
+        let scale = EstimatePair::scale(effects.flat_map(|effect| estimates(&effect)));
+        for (at, result) in shown.into_iter().enumerate() {
+            let drawn = result.effect.map(|effect| {
+                let [first, second] = estimates(&effect);
+                EstimatePair { first, second, scale }
+            });
+            let came_out = drawn.into_iter().fold(outcome(result), Cell::pair);
+            let variant = Cell::text(&result.variant);
+            let variant = match &claim.because {
+                Some(finding) if result.holds == Holds::No => {
+                    variant.detail("why").link(format!("finding-{finding}"))
+                }
+                _ => variant,
+            };
+            let row =
+                Row::new([variant, came_out]).under(format!("{} · {}", claim.text, claim.source));
+            table = table.row(if at == 0 { row.id(format!("claim-{}", claim.id)) } else { row });
+        }
+    }
+    table
 }
 
 /// Our gain and the printed one.

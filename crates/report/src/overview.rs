@@ -84,11 +84,14 @@ pub(crate) fn decided(claims: &[ClaimResult], paper: &str) -> bool {
     claims.iter().any(|own| own.paper == paper && own.family == Family::Paper && decides(own))
 }
 
-/// How many of the paper's own claims hold, fail, do both depending on the variant, and neither.
+/// How many of the paper's own claims hold, fail, do both depending on the variant, and neither; no zeros.
 fn claims_in_words(results: &[ClaimResult], paper: &str) -> String {
-    let counts @ [hold, fail, mixed, open] = claims_of(results, paper);
+    let counts = claims_of(results, paper);
     let all: usize = counts.iter().sum();
-    format!("{all} claims: {hold} hold, {fail} fail, {mixed} mixed, {open} inconclusive.")
+    let words = ["hold", "fail", "mixed", "inconclusive"];
+    let some = counts.iter().zip(words).filter(|(count, _)| **count > 0);
+    let some: Vec<String> = some.map(|(count, word)| format!("{count} {word}")).collect();
+    format!("{all} claims: {}.", some.join(", "))
 }
 
 /// The same as numbers.

@@ -4,10 +4,10 @@ use crate::coverage::{RULES, coverage};
 use crate::numbers::ArtefactNumbers;
 use crate::overview::overview;
 use crate::shown::{METHOD, PIPE, Shown};
-use crate::site::{pages, paper_of};
+use crate::site::{of_markdown, pages, paper_of};
 use crate::{Artefact, Drawing};
 use crate::{CellReport, ExperimentError, RenderContext, Rendered};
-use mercer_render::{Block, Link, Report, Section, Table, site};
+use mercer_render::{Link, Report, Table, site};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -204,34 +204,11 @@ fn machine_pages(folder: &Folder) -> Result<Vec<(Link, Report)>, ExperimentError
             let path = path.clone();
             ExperimentError::Io { action: "read", path, source }
         })?;
-        let report = machine_page(&markdown, file, text);
+        let report = of_markdown(&markdown, file, text, METHOD);
         let (text, target, note) = (text.to_owned(), format!("./{}", report.file), note.to_owned());
         pages.push((Link { text, target, note }, report));
     }
     Ok(pages)
-}
-
-/// A page of Markdown: its title, and a section for each head of the second level.
-fn machine_page(markdown: &str, file: &str, title: &str) -> Report {
-    let (first, rest) = markdown.split_once('\n').unwrap_or((markdown, ""));
-    let (title, body) = match first.strip_prefix("# ") {
-        Some(own) => (own.trim(), rest),
-        None => (title, markdown),
-    };
-    let mut parts = body.split("\n## ");
-    let about = parts.next().unwrap_or_default().trim();
-    let page = Path::new(file).with_extension("html").display().to_string();
-    let mut report = Report::new(title).page(page, METHOD);
-    if !about.is_empty() {
-        let section = Section::new("about", "What it is");
-        report = report.section(section.block(Block::Text(about.to_owned())));
-    }
-    for (number, part) in parts.enumerate() {
-        let (head, text) = part.split_once('\n').unwrap_or((part, ""));
-        let section = Section::new(format!("part-{}", number + 1), head.trim());
-        report = report.section(section.block(Block::Text(text.trim().to_owned())));
-    }
-    report
 }
 
 /// Files below one folder, each written whole or not at all.
@@ -270,7 +247,7 @@ mod tests {
         for (file, title, _) in MACHINE_PAGES {
             let markdown = std::fs::read_to_string(reports.join(file)).unwrap();
             let page = std::fs::read_to_string(reports.join(file).with_extension("html")).unwrap();
-            let rendered = machine_page(&markdown, file, title).to_html().unwrap();
+            let rendered = of_markdown(&markdown, file, title, METHOD).to_html().unwrap();
             assert!(main(&page) == main(&rendered), "{file} is newer than its page: just report");
         }
     }

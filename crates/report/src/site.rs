@@ -1,18 +1,19 @@
 //! The pages of the report: what stands on which, and how they are called.
 
-use crate::claim::ClaimResult;
-use crate::claims_report::{answers, rules};
+use crate::claim::{ClaimResult, Family};
+use crate::claims_report::{answers, answers_id, rules};
 use crate::coverage::RULES;
 use crate::finding::Mistake;
 use crate::overview::decided;
 use crate::shown::{METHOD, PIPE, Shown};
-use crate::{Artefact, Catalogue, Drawing};
+use crate::{Artefact, Catalogue, Drawing, Files};
 use crate::{ExperimentError, Paper, RenderContext, Rendered};
 use mercer_learning::{Method, Tasks};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 
 type Own<'a> = (&'a Artefact, Rendered);
 
@@ -22,6 +23,7 @@ const AUDITS: &str = "Audits";
 const FINDINGS: &str = "Findings";
 const METHODS: &str = "Methods";
 const BOARD: &str = "Leaderboard";
+const GUIDE: &str = "Guide";
 
 /// All pages but those of other runs, in the order of the header.
 pub(crate) fn pages(
@@ -35,20 +37,25 @@ pub(crate) fn pages(
 ) -> Result<Vec<Report>, ExperimentError> {
     let mut pages = vec![start(context, bars, again)];
     let papers = context.catalogue.papers();
-    let mut answers = answers(context.catalogue, claims)?;
+    let answers = answers(context.catalogue, claims)?;
     for paper in papers {
-        let id = format!("answers/{}", paper.key);
-        let at = answers.iter().position(|table| table.id == id);
         let mut paper = *paper;
         if !decided(claims, paper.key) {
             paper.results = ["", ""];
         }
-        pages.extend(paper_page(papers, &paper, rendered, at.map(|at| answers.remove(at))));
+        let claims = [(Family::Paper, "The paper's claims"), (Family::Ours, "Our claims")];
+        let claims = claims.into_iter().filter_map(|(family, title)| {
+            let id = answers_id(paper.key, family);
+            let own = answers.iter().find(|table| table.id == id)?.clone();
+            Some(Block::Table(Table { title: title.to_owned(), ..own }))
+        });
+        pages.extend(paper_page(papers, &paper, rendered, claims.collect()));
     }
     pages.extend(board_page(rendered));
     pages.extend(audits(papers, rendered));
     pages.extend(finding_page(context, rendered)?);
     pages.push(methods_page(context.catalogue, context.methods));
+    pages.extend(guide(context.catalogue.texts().chapters));
     pages.push(method(context, rendered, run, machine)?);
     if context.profile == PIPE {
         for page in &mut pages {
@@ -65,7 +72,7 @@ fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Repo
         came_out = came_out.block(Block::Bars(bars));
     }
     let rest = format!(
-        "[What the colours mean](verdicts) · [Why numbers differ](findings) · [How it was done](rules)\n\n{}",
+        "[What the colours mean](verdicts) · [Why numbers differ](findings)\n\n{}",
         again.unwrap_or_default()
     );
     let texts = context.catalogue.texts();
@@ -80,17 +87,16 @@ fn paper_page(
     papers: &[Paper],
     paper: &Paper,
     rendered: &[Own<'_>],
-    answers: Option<Table>,
+    claims: Vec<Block>,
 ) -> Option<Report> {
     let Paper { key, name, title, authors, venue, link, results: [first, second], .. } = paper;
     let mut page = Report::new(format!("{name}: {title}"))
         .subtitle(format!("{authors}, [{venue}]({link}). {first} {second}"))
         .page(format!("{key}.html"), *name);
-    if let Some(mut table) = answers {
-        "The claims, one line per variant".clone_into(&mut table.title);
+    if !claims.is_empty() {
         let section = Section::new("claims", "Which claims hold")
             .intro("Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the printed one. Lines: their 95 % intervals. Thin line: no gain.");
-        page = page.section(section.block(Block::Table(table)));
+        page = page.section(Section { blocks: claims, ..section });
     }
     let mut own: Vec<(&str, String, &Rendered)> = rendered
         .iter()
@@ -291,12 +297,10 @@ fn method(
     run: Table,
     machine: Vec<Link>,
 ) -> Result<Report, ExperimentError> {
-    let verdicts = context
-        .catalogue
-        .texts()
-        .statistics
-        .split("\n## ")
-        .nth(1)
+    let chapters = context.catalogue.texts().chapters;
+    let statistics = chapters.iter().find(|(name, _)| *name == "statistics");
+    let verdicts = statistics
+        .and_then(|(_, text)| text.split("\n## ").nth(1))
         .and_then(|part| part.split_once('\n'));
     let (head, verdicts) = verdicts.unwrap_or_default();
     let mut page = Report::new(METHOD)
@@ -314,6 +318,66 @@ fn method(
     }
     page = page.section(source_section(rendered));
     Ok(Shown::of(context, rendered)?.provenance(page, context))
+}
+
+/// The chapters of the book.
+fn guide(chapters: Files) -> Vec<Report> {
+    let title =
+        |text: &'static str| text.lines().next().unwrap_or_default().trim_start_matches("# ");
+    let link = |(name, text): &(&str, &'static str)| format!("[{}](./{name}.html)", title(text));
+    let all: Vec<String> = chapters.iter().map(link).collect();
+    let page = |(name, text): &(&str, &'static str)| {
+        let page = of_markdown(&relinked(text, chapters), &format!("{name}.md"), name, GUIDE);
+        page.subtitle(all.join(" · "))
+    };
+    chapters.iter().map(page).collect()
+}
+
+/// Links of a chapter to others lead to their pages; what stands outside the site keeps its words alone.
+fn relinked(text: &str, chapters: Files) -> String {
+    let mut parts = text.split("](");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let Some((target, rest)) = part.split_once(')') else {
+            let _ = write!(out, "]({part}");
+            continue;
+        };
+        let name = target.strip_suffix(".md");
+        if chapters.iter().any(|(own, _)| Some(*own) == name) {
+            let _ = write!(out, "](./{}.html){rest}", name.unwrap_or_default());
+        } else if name.is_some() || target.starts_with("../") {
+            if let Some(start) = out.rfind('[') {
+                out.remove(start);
+            }
+            out.push_str(rest);
+        } else {
+            let _ = write!(out, "]({part}");
+        }
+    }
+    out
+}
+
+/// A page of Markdown below an entry of the header: its title, and a section for each head of the second level.
+pub(crate) fn of_markdown(markdown: &str, file: &str, title: &str, label: &str) -> Report {
+    let (first, rest) = markdown.split_once('\n').unwrap_or((markdown, ""));
+    let (title, body) = match first.strip_prefix("# ") {
+        Some(own) => (own.trim(), rest),
+        None => (title, markdown),
+    };
+    let mut parts = body.split("\n## ");
+    let about = parts.next().unwrap_or_default().trim();
+    let page = Path::new(file).with_extension("html").display().to_string();
+    let mut report = Report::new(title).page(page, label);
+    if !about.is_empty() {
+        let section = Section::new("about", "In short");
+        report = report.section(section.block(Block::Text(about.to_owned())));
+    }
+    for (number, part) in parts.enumerate() {
+        let (head, text) = part.split_once('\n').unwrap_or((part, ""));
+        let section = Section::new(format!("part-{}", number + 1), head.trim());
+        report = report.section(section.block(Block::Text(text.trim().to_owned())));
+    }
+    report
 }
 
 /// Where in the code each artefact stands.
@@ -407,6 +471,13 @@ fn about(papers: &[Paper], id: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chapter_links_to_chapters_alone() {
+        let text = "[a](b.md), [c](../x.md#y) ([d](https://e.f)) `g[0](h)`";
+        let found = relinked(text, &[("b", "")]);
+        assert_eq!(found, "[a](./b.html), c ([d](https://e.f)) `g[0](h)`");
+    }
 
     #[test]
     fn artefacts_have_the_labels_of_their_papers() {

@@ -4,7 +4,7 @@ use mercer_learning::fact;
 use mercer_models::hyper_rkhs::{PairSvr, SEARCH_GRIDS};
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::StudyCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 type Facts = BTreeMap<String, f64>;
@@ -168,65 +168,40 @@ fn of_method(cell: &StudyCell) -> Option<(&StudyCell, bool, bool)> {
     Some((cell, tube, spread))
 }
 
-/// For the table of accuracies: the counts over all datasets, a line a variant and method, and which fits
-/// sum over a sample of the pairs.
-pub(crate) fn notes(cells: &[StudyCell], variants: &[&str]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for variant in variants {
-        for (method, tube, spread) in METHODS {
-            let own = |cell: &&StudyCell| {
-                (cell.key().variant.as_str(), cell.key().method.as_str()) == (*variant, method)
-            };
-            let own: Vec<&StudyCell> = cells.iter().filter(own).collect();
-            if own.iter().all(|cell| cell.records().next().is_none()) {
-                continue;
-            }
-            let (label, solved) = (own[0].label(), solved(&own, tube));
-            let fits: Vec<&Facts> = own.iter().flat_map(|cell| searched(cell)).collect();
-            if fits.is_empty() {
-                notes.push(format!("{variant}, {label}: {solved}"));
-                continue;
-            }
-            let counts = grids(tube, spread).into_iter().flatten().map(|grid| {
-                let [least, most] = at_ends(&fits, &grid);
-                let [first, last] = &grid.shown;
-                format!("{} {first} in {least} and {last} in {most}", grid.name)
-            });
-            let counts = counts.collect::<Vec<_>>().join("; ");
-            notes.push(format!(
-                "{variant}, {label}: at an edge of the grids, of {} searches: {counts}. {solved}",
-                fits.len()
-            ));
-        }
-    }
-    notes
-}
-
-/// Over which pairs the final fits of a method sum, dataset by dataset where it is not over all.
-fn solved(cells: &[&StudyCell], tube: bool) -> String {
-    let mut few = Vec::new();
-    for cell in cells {
+/// For the table of accuracies: which final fits are not over all pairs, or only in the span of some.
+pub(crate) fn notes(cells: &[StudyCell]) -> Vec<String> {
+    let (mut spanned, mut sampled) = (BTreeMap::new(), BTreeMap::new());
+    for (cell, tube, _) in cells.iter().filter_map(of_method) {
         let fits: Vec<&Facts> = cell.records().map(|record| &record.result.facts).collect();
         let dataset = &cell.key().dataset;
         if tube {
             if let Some((pairs, all)) = fits.iter().find_map(|facts| drawn(facts)) {
-                few.push(format!("{dataset} ({pairs:.0} of {all:.0})"));
+                let fit = format!("{dataset} ({pairs:.0} of {all:.0})");
+                sampled.entry(cell.label()).or_insert_with(BTreeSet::new).insert(fit);
             }
         } else if let Some(span) = fits.iter().find_map(|facts| facts.get("landmark-pairs")) {
-            few.push(format!("{dataset} (of {span:.0} pairs)"));
+            let fit = format!("{dataset} ({span:.0})");
+            spanned.entry(cell.label()).or_insert_with(BTreeSet::new).insert(fit);
         }
     }
-    let few = few.join(", ");
-    match (few.is_empty(), tube) {
-        (true, _) => "The final fits are exact, over all pairs.".to_owned(),
-        (false, true) => format!(
-            "The final fits are exact, over all pairs, except on {few}. There they are Nyström's approximation with {} landmarks, over random ordered pairs.",
-            PairSvr::default().landmarks
-        ),
-        (false, false) => format!(
-            "The final fits are over all pairs and exact, except in the span of landmarks' pairs on {few}."
-        ),
+    let listed = |of: BTreeMap<&str, BTreeSet<String>>| {
+        let lines = of.into_iter().map(|(label, fits)| {
+            format!("{label} on {}", fits.into_iter().collect::<Vec<_>>().join(", "))
+        });
+        lines.collect::<Vec<_>>().join("; ")
+    };
+    let (spanned, sampled) = (listed(spanned), listed(sampled));
+    let mut notes = Vec::new();
+    if !spanned.is_empty() {
+        notes.push(format!("Fits over all pairs, but in the span of some: {spanned}."));
     }
+    if !sampled.is_empty() {
+        notes.push(format!(
+            "Fits over random ordered pairs, by Nyström's approximation with {} landmarks: {sampled}.",
+            PairSvr::default().landmarks
+        ));
+    }
+    notes
 }
 
 #[cfg(test)]

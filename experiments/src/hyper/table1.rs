@@ -23,7 +23,7 @@ pub(crate) fn render(
             0 => artefact.id.clone(),
             _ => format!("{}-{}", &artefact.id, variant.name),
         };
-        let mut table = Table::new(id, &artefact.title)
+        let mut table = Table::new(id, format!("{}: {}", artefact.title, variant.name))
             .caption(format!("How well a known kernel is learned from pairs of labelled points, variant {}. Mean ± standard deviation (divided by J − 1) over repeats; the printed number is in brackets.", variant.name))
             .note(format!("{}: {}.", variant.name, variant.summary))
             .columns(["Dataset", "Target", "Method"].map(Column::left))

@@ -9,9 +9,7 @@ pub(crate) fn render(
 ) -> Result<Rendered, ExperimentError> {
     let mut rendered = artefact.declared(context)?;
     let study = context.cells("hyper/table2")?;
-    let variants: Vec<&str> =
-        study.0.variants.iter().map(|variant| variant.name.as_str()).collect();
-    rendered.tables[0].notes.extend(edges::notes(&study.1, &variants));
+    rendered.tables[0].notes.extend(edges::notes(&study.1));
     rendered.tables.push(edges::table("hyper/table2-edges", &study.1));
     rendered.tables.push(ridges::table("hyper/table2-ridges", &study.1));
     Ok(rendered)

@@ -67,7 +67,7 @@ pub(crate) fn render(
             panel = panel.series(Series::line(name, drawn).style(Style::LinePoints));
         }
     }
-    let figure = Figure::new("complexity/mce-steps", &artefact.title)
+    let figure = Figure::new("complexity/mce-steps", "Seconds of a learning step against rows")
         .caption("Seconds of a learning step against its rows, over the datasets of Table 1.")
         .panel(panel.clone());
     let drawings = if panel.series.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };

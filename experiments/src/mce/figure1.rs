@@ -26,7 +26,7 @@ pub(crate) fn render(
 ) -> Result<Rendered, ExperimentError> {
     let study = context.cells(STUDY)?;
     let (_, cells) = &*study;
-    let mut table = Table::new("mce/figure1", &artefact.title)
+    let mut table = Table::new("mce/figure1", "Before and after learning, from both starts")
         .caption("Accuracy in percent, loss, complexity r and λ/s² before and after learning, from an overfitted and an underfitted start. Accuracy, loss, r and λ/s² are of the first fold (30 test rows, as in the paper).")
         .note("Verdict: accuracy of the first fold against the two decimals that the paper prints, for summed losses as in the authors' code.")
         .columns(["Variant", "Start", "At"].map(Column::left))

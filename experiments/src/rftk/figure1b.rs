@@ -15,16 +15,18 @@ pub(crate) fn render(
     let apart = |cell: &StudyCell, batch| curve(cell, "distance", batch);
     let weights = |cell: &StudyCell, batch| relative(cell, "parameters", batch);
     let points: [&Points<'_>; 2] = [&apart, &weights];
-    for (points, id, axis, space) in [
+    for (points, id, title, axis, space) in [
         (
             points[0],
             artefact.id.as_str(),
+            artefact.title.as_str(),
             Axis::log10("distance of the functions"),
             "in function space (root mean square of f_t − f_M over the test rows)",
         ),
         (
             points[1],
             "rftk/figure1b-parameters",
+            "Distance of RF-SGD in parameter space, by batch size",
             Axis::linear("‖w_t − w*‖ over its start"),
             "in parameter space (‖w_t − w*‖ over its value at the start, on axes that do not begin at 0)",
         ),
@@ -33,7 +35,7 @@ pub(crate) fn render(
         if panels.is_empty() {
             continue;
         }
-        let figure = Figure::new(id, &artefact.title)
+        let figure = Figure::new(id, title)
             .caption(format!(
                 "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. Geometric mean over repeats with its 95 % interval, 10000 training rows of the synthetic problem (k = 0.1); a line ends where a run was good enough or diverged."
             ))

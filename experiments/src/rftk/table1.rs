@@ -1,6 +1,7 @@
 //! Table 1: accuracy of kernel and random-feature methods on the paper's datasets, and on vowel.
 
 use mercer_records::Record;
+use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 use std::collections::BTreeMap;
@@ -18,8 +19,9 @@ pub(crate) fn render(
     artefact: &Artefact,
 ) -> Result<Rendered, ExperimentError> {
     let mut rendered = artefact.declared(context)?;
-    if let (Some(note), Some(first)) = (collapsed(context)?, rendered.tables.first_mut()) {
-        first.notes.push(note);
+    let table = collapsed(context)?;
+    if !table.rows.is_empty() {
+        rendered.tables.push(table);
     }
     Ok(rendered)
 }
@@ -58,9 +60,9 @@ fn has_collapsed(accuracy: f64, short: f64, rows: u64) -> bool {
     short > COLLAPSED.0 && short > COLLAPSED.1 * error
 }
 
-/// Trained fits that end far below what the other methods on the same split let expect, by name: a cell that
-/// stands beside better ones without a word reads as a finding.
-fn collapsed(context: &RenderContext<'_>) -> Result<Option<String>, ExperimentError> {
+/// Trained fits that end far below what the other methods on the same split let expect: a cell that stands
+/// beside better ones without a word reads as a finding.
+fn collapsed(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
     let study = context.cells(STUDY)?;
     let of_paper = |cell: &&StudyCell| METHODS.contains(&cell.key().method.as_str());
     let mut lines: BTreeMap<(&str, &str), Vec<&StudyCell>> = BTreeMap::new();
@@ -68,50 +70,49 @@ fn collapsed(context: &RenderContext<'_>) -> Result<Option<String>, ExperimentEr
         let key = cell.key();
         lines.entry((&key.variant, &key.dataset)).or_default().push(cell);
     }
-    let mut said = Vec::new();
+    let mut table = Table::new("rftk/table1-collapsed", "Collapsed fits")
+        .caption("Fits that end far behind the other methods on their split. A constant learning rate this large can leave a solution at any step.")
+        .columns(["Variant", "Dataset", "Method"].map(Column::left))
+        .columns(["Repeat", "Accuracy (%)", "Points short", "Loss", "Learning rate"].map(Column::right))
+        .note(format!(
+            "Points short: further behind the other methods than in the other repeats. Listed above {} points and {} standard errors.",
+            COLLAPSED.0, COLLAPSED.1
+        ))
+        .note("Loss: mean over the steps of the last pass.");
     for variant in &study.0.variants {
-        let mut of_variant = Vec::new();
         for (_, line) in lines.iter().filter(|((name, _), _)| *name == variant.name) {
             let scores: Scores<'_> = line
                 .iter()
                 .map(|cell| (cell.key().method.as_str(), cell.values().into_iter().collect()))
                 .collect();
             for cell in line.iter().filter(|cell| TRAINED.contains(&cell.key().method.as_str())) {
-                of_variant.extend(cell.records().filter_map(|record| told(cell, record, &scores)));
+                let rows = cell.records().filter_map(|record| listed(cell, record, &scores));
+                table = rows.fold(table, Table::row);
             }
         }
-        if !of_variant.is_empty() {
-            said.push(format!("{}: {}", variant.name, of_variant.join("; ")));
-        }
     }
-    Ok((!said.is_empty()).then(|| {
-        format!(
-            "Collapsed fits: more than {} points, and {} standard errors, further behind the other methods on their split than in the other repeats. {}. Loss: mean over the steps of the last pass. A constant learning rate so large can throw off a solution at any step.",
-            COLLAPSED.0,
-            COLLAPSED.1,
-            said.join(". ")
-        )
-    }))
+    Ok(table)
 }
 
-/// A collapsed fit in words.
-fn told(cell: &StudyCell, record: &Record, scores: &Scores<'_>) -> Option<String> {
+/// The row of a fit that has collapsed.
+fn listed(cell: &StudyCell, record: &Record, scores: &Scores<'_>) -> Option<Row> {
     let (key, result) = (&record.key, &record.result);
     let accuracy = *scores.get(key.method.as_str())?.get(&key.repeat)?;
     let short = shortfall(scores, &key.method, key.repeat)?;
     if !has_collapsed(accuracy, short, result.rows[1]) {
         return None;
     }
-    let loss = result.facts.get("loss").map(|loss| format!(", loss {loss:.3}"));
-    let rate = result.settings.get("rate").map(|rate| format!(", rate {rate}"));
-    Some(format!(
-        "{}, {}, repeat {}: {accuracy:.2} %, {short:.1} points short{}{}",
-        key.dataset,
-        cell.label(),
-        key.repeat,
-        loss.unwrap_or_default(),
-        rate.unwrap_or_default()
-    ))
+    let rate = result.settings.get("rate").map_or_else(|| "-".to_owned(), ToString::to_string);
+    Some(Row::new([
+        Cell::text(&key.variant),
+        Cell::text(&key.dataset),
+        Cell::text(cell.label()),
+        Cell::text(key.repeat.to_string()),
+        Cell::number(accuracy, 2),
+        Cell::number(short, 1),
+        result.facts.get("loss").map_or_else(|| Cell::text("-"), |loss| Cell::number(*loss, 3)),
+        Cell::text(rate),
+    ]))
 }
 
 #[cfg(test)]

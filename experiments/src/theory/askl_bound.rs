@@ -28,7 +28,7 @@ pub(crate) fn render(
     artefact: &Artefact,
 ) -> Result<Rendered, ExperimentError> {
     let mut panels = Vec::new();
-    let mut table = Table::new("theory/askl-bound-table", &artefact.title)
+    let mut table = Table::new("theory/askl-bound-table", "The excess-risk bound at the ends of training")
         .caption("Bounds of the paper beside measured gaps on MNIST, at the end of training of the first repeat. The last two columns say which bounds are vacuous.")
         .columns(["Variant", "Method"].map(Column::left))
         .columns(["Trace norm B", "Mean ‖φ‖²", "Mean k(x, x)", "(11) from features", "(11) from frequencies", "Rate (12)", "(10), first term", "Gap of the loss", "Accuracy gap"].map(Column::right))

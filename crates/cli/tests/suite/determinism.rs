@@ -166,8 +166,8 @@ fn shared_out(place: &Place, what: &[&str], shares: &[(usize, usize)]) -> String
     }
     let count = reference.map_or(0, |records| records.len());
     format!(
-        "## Jobs and shards\n\nProcesses at once x jobs of each: {}. The {count} records of each are those of the \
-         first, bit by bit.\n",
+        "## Jobs and shards\n\nThe {count} records are the same to the bit, however many processes and jobs share the work. \
+         Tried: {} (processes x jobs of each).\n",
         said.join(", ")
     )
 }
@@ -183,14 +183,14 @@ fn measure(what: &[&str], shares: &[(usize, usize)]) -> String {
     let (processor, level) = host.rsplit_once(", ").unwrap_or((&host, "unknown"));
     let mut cores = vec![BEST.blas(&place)];
     let mut text = format!(
-        "# Determinism\n\nWritten by `just determinism` at revision {}: on {processor}, whose best level of vector \
-         instructions is {level}; the trials of {}.\n\n{shared}\n## Levels\n\nThe same trials at lower levels, beside the best. The \
-         levels are those of our own loops (`MERCER_DISPATCH`), and OpenBLAS, whose kernels at the best level are those of {}, is \
-         lowered by `OPENBLAS_CORETYPE`. Matrix products of the pure-Rust engine choose their instructions for themselves and cannot \
-         be lowered: here they are those of the best level in every run, so a processor without it may differ in more than these tables show. Of all numbers of a kind the tables name the one \
-         that differs most, and where some of them have no promise (CONTRIBUTING.md) the one of those, too: accuracies in shares, predicted classes and wrong rows in shares of the rows, everything \
-         else relative to its largest size (along a curve, over the predictions of a trial). \"None\" was compared and is equal; \"not \
-         measured\" has no number of that kind.\n",
+        "# Determinism\n\nOn one processor, results are the same to the bit for any number of jobs and processes. With lower \
+         vector instructions some methods differ; the tables below say by how much.\n\n\
+         Written by `just determinism` at revision {}, on {processor} with {level}. Trials: {}.\n\n{shared}\n## Levels\n\n\
+         The same trials at lower levels, beside the best. `MERCER_DISPATCH` lowers our own loops, `OPENBLAS_CORETYPE` \
+         lowers OpenBLAS (at best {}). Matrix products of the pure-Rust engine cannot be lowered, so another processor may \
+         differ in more than shown here.\n\n\
+         Each column names the number that differs most, and the one without a promise in CONTRIBUTING.md where that is another. \
+         Accuracies, classes and wrong rows are shares; all else is relative to its largest size. \"None\": compared and equal.\n",
         env!("MERCER_CODE"),
         what.iter().map(|what| format!("`{what}`")).collect::<Vec<_>>().join(" and "),
         cores[0]

@@ -3,7 +3,7 @@
 use crate::browser::{browse, hold_to_the_law};
 use crate::protocol::Page;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 fn reports() -> PathBuf {
@@ -61,6 +61,15 @@ fn every_link_of_the_committed_pages_leads_somewhere() {
     assert_eq!(broken(&folder), [""; 0]);
     for (file, page) in pages(&folder) {
         assert!(!page.contains("<a>"), "{}: it links to what no page has", file.display());
+        let titles = page.split("<figcaption><h3>").skip(1);
+        let titles: Vec<&str> = titles.filter_map(|rest| rest.split("</h3>").next()).collect();
+        let different: BTreeSet<&str> = titles.iter().copied().collect();
+        assert_eq!(
+            different.len(),
+            titles.len(),
+            "{}: one title twice: {titles:?}",
+            file.display()
+        );
     }
 }
 

@@ -97,7 +97,7 @@ impl Falls {
             parts.push(part);
             let mean = |of: fn(&Ends) -> f64| ends.iter().map(of).sum::<f64>() / ends.len() as f64;
             let mut text = format!(
-                "{does} along {} of {} curves, from {}{place} to {}{end} in the mean; {names} {}",
+                "{does} along {} of {} curves, from {}{place} to {}{end} on average; {names} {}",
                 falls.iter().filter(|fall| **fall > 0.0).count(),
                 falls.len(),
                 number(mean(|ends| ends.0), 4),
@@ -222,7 +222,7 @@ impl Falls {
             named.map(|(value, (start, end))| format!("{value} {start:.4} to {end:.4}")).collect();
         let does = if self.rises { "rise" } else { "fall" };
         let moved =
-            if moved { String::new() } else { format!("; not all {does} in the mean over curves") };
+            if moved { String::new() } else { format!("; not all {does} on average over curves") };
         let numbers = format!(
             "ends within {margin} of each other in {alike} of {} curves; in the first {}{moved}",
             all.len(),

@@ -85,18 +85,18 @@ fn tried(lines: &[Line], met: Met) -> (usize, usize) {
 }
 
 fn report(lines: &[Line]) -> String {
+    let [(first, of_first), (second, of_second)] =
+        [Met::Harness, Met::Program].map(|met| tried(lines, met));
+    let (all, survived) = (first + second, of_first + of_second);
     let mut text = format!(
-        "# Reliability\n\nWritten by `just faults` at revision {}: faults drawn by seed, into a run \
-        that is then let finish.\n\nEvery case counted here saw its fault strike: the double has failed a call, the process was alive \
-        and died of the signal, the message named the full or frozen file system, the kernel counted the kill, \
-        records carry the wrong time. A case whose fault came too late was drawn again, and one in which it never \
-        struck is not survived.\n\nIn all cases it is then checked that every trial has exactly one record and that \
-        every result equals that of an undisturbed run. Beyond that, where the column says so:\n\n\
-        - kept: no trial that the run had reported before the fault ran again;\n\
-        - told: the run ended with an error that names the file and the cause (the program with status 1), or named the \
-        damaged record. Where a single call failed and the next one did the work, nothing is told.\n\n\
-        Damage to what a record says of its machine and its seconds, which has no check sum, is not tried: a changed digit \
-        there goes unseen. No score depends on it; forecasts and tables of seconds do.\n\n\
+        "# Reliability\n\n{survived} of {all} faults were survived: every trial has exactly one record, and every result \
+        equals that of an undisturbed run.\n\n\
+        Faults are drawn by seed and strike a run that then goes to its end. A fault that struck too late was drawn again. \
+        Written by `just faults` at revision {}.\n\n\
+        Also checked, where the column has the word:\n\n\
+        - kept: no trial that was reported before the fault ran again;\n\
+        - told: the run ended with an error that names the file and the cause, or named the damaged record.\n\n\
+        Not tried: damage to a record's machine and seconds, which have no check sum. No score depends on them.\n\n\
         | fault | how it is made | also checked | tried | survived |\n|:--|:--|:--|--:|--:|\n",
         env!("MERCER_CODE")
     );
