@@ -71,7 +71,7 @@ const PAPERS: [Paper; 4] = [
         table: "askl/table2.md",
         results: [
             "Learned frequencies beat random ones if both train their output weights.",
-            "The two penalties of ASKL show no significant gain.",
+            "Its two penalties show no significant gain.",
         ],
         headline: Headline {
             claim: "askl-beats-nskl",
@@ -87,7 +87,10 @@ const PAPERS: [Paper; 4] = [
         venue: "IJCAI 2022",
         link: "https://arxiv.org/abs/2205.00477",
         table: "rftk/table1.md",
-        results: ["Double descent reproduces.", "The trace penalty shows no gain in accuracy."],
+        results: [
+            "Double descent reproduces.",
+            "The trace penalty shows no gain. The lead over kernel ridge is mostly one shared bandwidth.",
+        ],
         headline: Headline {
             claim: "rftk-beats-kernel-ridge",
             words: "RFTK over kernel ridge",
@@ -134,7 +137,7 @@ const PAPERS: [Paper; 4] = [
 
 const TEXTS: Texts = Texts {
     title: "Do four kernel-learning papers reproduce?",
-    subtitle: "Mercer re-runs each paper and compares every number and claim.",
+    subtitle: "Mercer re-runs them and compares every number and claim.",
     commands: "\
 ```
 ./setup && just reproduce
@@ -142,7 +145,7 @@ target/release/mercer compare --methods askl,gaussian-svm \\
     --data your.csv --report out.html
 ```
 
-[Your own table](./own-data.html) · [In Python](./python.html) · [Extend it](./extend.html)",
+[Your own table](./own-data.html), [in Python](./python.html), [extend it](./extend.html)",
     chapters: &[
         ("own-data", include_str!("../../book/src/own-data.md")),
         ("python", include_str!("../../book/src/python.md")),

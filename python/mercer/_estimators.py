@@ -8,9 +8,6 @@ import textwrap
 from ._base import DEPENDS, _Classifier, _Features, _Regressor, _WeighingClassifier, _WeighingRegressor
 from ._mercer import methods
 
-# Written in capitals, as papers do.
-_CAPITALS = set("sk nsk skl nskl askl rf sgd rftk gmce mce erm cv cen cnn krr svr svm kta bmkl mikl dank mlp rfm".split())
-
 _COMMON = [
     ("scaling", "standard", "standard, unit-length or another scaling that `mercer fit --scale` takes; None scales nothing. It is learned from the rows of `fit`."),
     ("impute", None, "mean or median stands in for NaN; None refuses NaN."),
@@ -23,12 +20,6 @@ _COMMON = [
 
 # Of classifiers that weigh rows.
 _CLASS_WEIGHT = ("class_weight", None, "'balanced' gives all classes one weight together; a dict of class and number multiplies the weights of their rows.")
-
-
-def class_name(method, classification):
-    """``hyper-krr`` becomes ``HyperKRRClassifier``."""
-    words = [word.upper() if word in _CAPITALS else word.capitalize() for word in method.split("-")]
-    return "".join(words) + ("Classifier" if classification else "Regressor")
 
 
 def python_name(setting):
@@ -85,7 +76,7 @@ def _doc(method, settings, features):
 
 
 def _make(method, features=False):
-    name = class_name(method["method"], method["classification"])
+    name = method["class"]
     if features:
         name = name.removesuffix("Classifier") + "Features"
     settings = tuple((python_name(own["name"]), own["name"], _default(own)) for own in method["settings"])

@@ -43,6 +43,7 @@ fn described(method: &Method, task: Task) -> Value {
     });
     json!({
         "method": method.name,
+        "class": method.class_name(task),
         "title": method.title,
         "summary": method.summary,
         "cites": method.cites,

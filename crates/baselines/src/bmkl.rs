@@ -75,7 +75,7 @@ mercer_learning::parameters! {
         pub iterations: usize = 200, Allowed::COUNT;
         /// Half-width of the band without labels.
         pub margin: f64 = 1.0, Allowed::NOT_NEGATIVE;
-        /// Deviation `σ_g` of the intermediate outputs.
+        /// Standard deviation `σ_g` of the intermediate outputs.
         pub noise: f64 = 0.1, Allowed::POSITIVE;
         /// Shape of the Gamma priors of all precisions.
         pub shape: f64 = 1.0, Allowed::POSITIVE;

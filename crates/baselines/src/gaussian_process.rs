@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub(crate) const METHOD: Method = Method {
     name: "gaussian-process",
     title: "GP",
-    summary: "Gaussian process: numbers with their deviations; classes, one against the others, by Laplace's method; evidence maximised by L-BFGS",
+    summary: "Gaussian process: regression with standard deviations; classes, one against the others, by Laplace's method; evidence maximised by L-BFGS",
     cites: "Rasmussen & Williams (2006), Alg. 2.1, 3.1, 3.2, 5.1",
     revision: 1,
     tasks: Tasks::Both,
@@ -72,7 +72,7 @@ mercer_learning::parameters! {
         pub deviation: f64 = 1.0, ENDS;
         /// `l` at the start; `√d` if not set.
         pub length: Option<f64> = None, ENDS;
-        /// Deviation of the noise at the start, in deviations of the target.
+        /// Standard deviation of the noise at the start, in standard deviations of the target.
         pub noise: f64 = 0.3, ENDS;
         /// Whether each column has a length of its own.
         pub anisotropic: bool = false;

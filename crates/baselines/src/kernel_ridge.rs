@@ -102,7 +102,7 @@ mercer_learning::parameters! {
         /// `precomputed` the inputs are the kernel matrix itself, unscaled: a column for each row of the table, in the
         /// order of the rows. Rows to predict have the same columns.
         pub kernel: KernelName = KernelName::Gaussian;
-        /// `s > 0` of the kernel, an inverse width; `1/√d` if not set.
+        /// `s > 0` of the kernel, an inverse length scale; `1/√d` if not set.
         pub std: Option<f64> = None, Allowed::POSITIVE;
         /// Degree of the polynomial kernel.
         pub degree: u32 = 3, Allowed::COUNT;

@@ -94,8 +94,8 @@ fn print(found: &Ranking) -> anyhow::Result<()> {
     let p = if p < 1e-4 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") };
     if found.apart {
         print_words(&format!(
-            "{name}: {p}, the methods differ. Nemenyi at 5 %: two mean ranks are told apart from a difference \
-             of {:.2} on",
+            "{name}: {p}, the methods differ. Nemenyi at 5 %: two methods differ whose mean ranks are \
+             at least {:.2} apart",
             found.critical_difference
         ))?;
     } else {
@@ -103,10 +103,10 @@ fn print(found: &Ranking) -> anyhow::Result<()> {
     }
     for group in &found.groups {
         let names: Vec<_> = group.iter().map(|name| one_line(name)).collect();
-        print_words(&format!("not told apart: {}", names.join(", ")))?;
+        print_words(&format!("no difference: {}", names.join(", ")))?;
     }
     if found.groups.is_empty() {
-        print_words("all are told apart")?;
+        print_words("all differ")?;
     }
     Ok(())
 }

@@ -345,6 +345,34 @@ impl Method {
         (self.defaults)(shape).overridden_by(&(self.user_defaults)(shape))
     }
 
+    /// Its class in the Python package for a task: words in a row, abbreviations in capitals.
+    ///
+    /// ```
+    /// # use mercer_learning::{Cost, LearningError, Method, Settings, Space, Task, Tasks};
+    /// # const METHOD: Method = Method {
+    /// #     name: "mean", title: "mean", summary: "the mean", cites: "folklore", revision: 1,
+    /// #     tasks: Tasks::Regression, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
+    /// #     settings: &Vec::new, defaults: &|_| Settings::new(), user_defaults: &mercer_learning::same_as_study,
+    /// #     space: &|_| Space::default(), build: &|_| Err(LearningError::Interrupted),
+    /// #     restore: &mercer_learning::never_kept,
+    /// # };
+    /// let method = Method { name: "hyper-krr", ..METHOD };
+    /// assert_eq!(method.class_name(Task::Regression), "HyperKRRRegressor");
+    /// ```
+    pub fn class_name(&self, task: Task) -> String {
+        const CAPITALS: [&str; 23] = [
+            "sk", "nsk", "skl", "nskl", "askl", "rf", "sgd", "rftk", "gmce", "mce", "erm", "cv",
+            "cen", "cnn", "krr", "svr", "svm", "kta", "bmkl", "mikl", "dank", "mlp", "rfm",
+        ];
+        let words = self.name.split('-').map(|word| {
+            let kept = if CAPITALS.contains(&word) { word.len() } else { 1 };
+            let (first, rest) = word.split_at(kept.min(word.len()));
+            first.to_uppercase() + rest
+        });
+        let kind = if task == Task::Regression { "Regressor" } else { "Classifier" };
+        words.collect::<String>() + kind
+    }
+
     /// What a user gave, as it is meant: a setting that was given takes the one away that would be heeded
     /// in its place ([`crate::replacing`]), unless that was given too.
     pub fn as_meant(&self, given: &Settings) -> Settings {

@@ -155,15 +155,16 @@ impl Bars {
                 }
             }
             y += HEIGHT;
-            if !row.line.is_empty() {
+            for line in wrapped(&row.line) {
                 let _ = writeln!(
                     out,
                     "<text x=\"12\" y=\"{}\" font-size=\"{SMALL}\" fill=\"{ink}\">{}</text>",
                     y + SMALL + 5.0,
-                    html(&row.line)
+                    html(line)
                 );
-                y += SMALL + 9.0;
+                y += SMALL + 5.0;
             }
+            y += if row.line.is_empty() { 0.0 } else { 4.0 };
             out.push_str("</g>\n");
             y += 14.0;
         }
@@ -194,9 +195,29 @@ fn hex([r, g, b]: [u8; 3]) -> String {
     format!("#{r:02X}{g:02X}{b:02X}")
 }
 
+/// A line of text, in two where it is wider than the bars.
+fn wrapped(line: &str) -> impl Iterator<Item = &str> {
+    // The mean width of a letter is some 0.58 of its size.
+    let most = (WIDTH / (0.58 * SMALL)) as usize;
+    let end = line.char_indices().nth(most).and_then(|(end, _)| line[..end].rfind(", "));
+    let (first, second) = line.split_at(end.map_or(line.len(), |end| end + 2));
+    [first.trim_end(), second].into_iter().filter(|part| !part.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_becomes_two() {
+        assert_eq!(wrapped("").count(), 0);
+        assert_eq!(wrapped("short, line").collect::<Vec<_>>(), ["short, line"]);
+        let long = "four words of text, ".repeat(10);
+        let parts: Vec<&str> = wrapped(&long).collect();
+        assert_eq!(parts.len(), 2);
+        assert!(parts[0].ends_with("text,") && parts[0].len() * 6 < 2 * WIDTH as usize);
+        assert_eq!(format!("{} {}", parts[0], parts[1]), long);
+    }
 
     #[test]
     fn bars_have_no_seams_and_numbers_only_where_they_fit() {

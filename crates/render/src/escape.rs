@@ -24,6 +24,19 @@ pub(crate) fn html(text: &str) -> String {
     out
 }
 
+/// The same, where what stands between backticks is code.
+pub(crate) fn html_with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let empty = parts.iter().skip(1).step_by(2).any(|code| code.is_empty());
+    if parts.len().is_multiple_of(2) || empty {
+        return html(text);
+    }
+    let mark = |(at, part): (usize, &&str)| {
+        if at % 2 == 1 { format!("<code>{}</code>", html(part)) } else { html(part) }
+    };
+    parts.iter().enumerate().map(mark).collect()
+}
+
 /// Text for a cell or a line of Markdown (GitHub's dialect): no markup survives but code between
 /// backticks, line breaks become spaces.
 pub(crate) fn markdown(text: &str) -> String {
@@ -212,6 +225,12 @@ pub(crate) fn link_target(link: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn closed_backticks_mark_code() {
+        assert_eq!(html_with_code("a `b<c` d"), "a <code>b&lt;c</code> d");
+        assert_eq!(html_with_code("a `b"), "a `b");
+    }
 
     #[test]
     fn every_language_disarms_its_own_markup() {

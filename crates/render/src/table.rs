@@ -121,6 +121,10 @@ pub enum Kind {
     Good,
     /// Against it: differs, does not hold.
     Bad,
+    /// Against it, for a reason that is known.
+    Explained,
+    /// Against it, shown, for an unknown reason.
+    Shown,
     /// Neither: undecided.
     #[default]
     Neutral,
@@ -175,6 +179,8 @@ pub struct Cell {
     pub link: Option<String>,
     /// Drawn before the text on a page, and nowhere else.
     pub pair: Option<EstimatePair>,
+    /// Whether a page shows the detail only after a click on the text.
+    pub drawer: bool,
 }
 
 /// A p-value: two decimals, or a power of ten where that would say nothing.
@@ -462,6 +468,20 @@ impl Cell {
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
+        self
+    }
+
+    /// With a page's detail, and what the badge adds after a comma, behind a click.
+    ///
+    /// ```
+    /// use mercer_render::{Cell, Column, Kind, Row, Table};
+    /// let cell = Cell::number(91.5, 1).badge("differs +0.7, unexplained", Kind::Bad).detail("p = 0.2").drawer();
+    /// let page = Table::new("demo/drawer", "T").columns([Column::right("ours")]).row(Row::new([cell])).to_html();
+    /// assert!(page.contains("differs +0.7</span>") && page.contains("unexplained; p = 0.2"));
+    /// ```
+    #[must_use]
+    pub fn drawer(mut self) -> Self {
+        self.drawer = true;
         self
     }
 

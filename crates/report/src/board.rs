@@ -80,7 +80,7 @@ impl Board {
         let mut table = self.notes.iter().fold(table, Table::note);
         if let Some(repeats) = repeats {
             table = table.note(format!(
-                "{} datasets, {repeats} repeats. Mean ranks that differ by less than {:.1} are not told apart (Nemenyi, 5 %). Of fewer than ten datasets the interval of a mean rank is too narrow.",
+                "{} datasets, {repeats} repeats. Two methods differ significantly if their mean ranks are at least {:.1} apart (Nemenyi, 5 %). With fewer than ten datasets the intervals of mean ranks are too narrow.",
                 datasets.len(),
                 found.critical_difference
             ));
@@ -108,9 +108,9 @@ impl Board {
             found.critical_difference,
         )?;
         diagram.caption = if found.apart {
-            "A bar joins methods that Nemenyi's test does not tell apart at 5 %.".to_owned()
+            "A bar joins methods that do not differ significantly (Nemenyi, 5 %).".to_owned()
         } else {
-            "No two are told apart: the whole span is shorter than the critical difference, or Friedman's test finds no difference.".to_owned()
+            "No two methods differ significantly, by Friedman's test or Nemenyi's critical difference.".to_owned()
         };
         rendered.drawings = vec![
             Drawing::Diagram(diagram),
@@ -197,7 +197,7 @@ impl Board {
         let result = if found.apart {
             format!("The methods differ (Friedman's test, p = {p})")
         } else {
-            format!("No method is told apart from another (Friedman's test, p = {p})")
+            format!("No two methods differ significantly (Friedman's test, p = {p})")
         };
         format!("{result}. Mean rank of the best of each kind: {}.", firsts.join(", "))
     }

@@ -18,11 +18,11 @@ pub(crate) fn rules() -> String {
          - Over datasets: Stouffer's combination of the one-sided p of each dataset, from its repeats. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
          - On named datasets: the test on each.\n\
          - Without a printed gain: a mean gain whose 95 % interval lies within a point of 0 refutes the claim.\n\
-         - A difference below 0.1 points, or 1 % of an error, decides nothing. Neither does a tie on a grid.\n\
+         - A difference below 0.1 points, or 1 % of an error, counts as none. So does a tie on a grid.\n\
          - Best, or not significantly worse than the best: best on more than half of the datasets and significantly worse on none, by Hsu's comparisons with the best. A loss that remains after Holm's adjustment over the datasets refutes it.\n\
          - Best on almost all: best on four of five and never significantly worse. Worse on more than a quarter, or unable to be best on more than half, refutes it. This and the one before need {ENOUGH} repeats to hold. Missing repeats leave a claim inconclusive only where they could change it.\n\
          - On curves: 95 % intervals over repeats, and Page's trend test for an order of several values. One method overtakes another if the intervals before and after show it, and no evaluation contradicts it. Peaks, and curves that end alike, rest on resampled curves or counts, without a p to adjust.\n\n\
-         Not tuned: the variant tunes its methods, but some cells behind the answer ran with given settings. Not applicable: the variant does not run what the claim is about; the finding says why. Where the test part is fixed (MNIST, ijcnn1) a tuned method has one search for all seeds."
+         Not tuned: the variant tunes its methods, but some of them kept fixed settings. Not applicable: the variant does not run what the claim is about; the finding says why. Where the test part is fixed (MNIST, ijcnn1) a tuned method has one search for all seeds."
     )
 }
 
@@ -64,6 +64,7 @@ pub(crate) fn answers_id(paper: &str, family: Family) -> String {
 fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult]) -> Table {
     let mut table = Table::new("", "").columns(["Variant", "What came out"].map(Column::left));
     for claim in claims {
+        let (said, remark) = parts(&claim.text);
         let of_claim = results.iter().filter(|result| result.claim == claim.id);
         let (run, not_run): (Vec<&ClaimResult>, Vec<_>) =
             of_claim.partition(|result| result.holds != Holds::NotRun);
@@ -75,7 +76,12 @@ fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult
                 let [first, second] = estimates(&effect);
                 EstimatePair { first, second, scale }
             });
-            let came_out = drawn.into_iter().fold(outcome(result), Cell::pair);
+            // What a reader must know of the claim stands with the numbers, once.
+            let numbers = match remark.filter(|_| at == 0) {
+                Some(remark) => format!("{}; {remark}", result.numbers),
+                None => result.numbers.clone(),
+            };
+            let came_out = drawn.into_iter().fold(outcome(result, &numbers), Cell::pair);
             let variant = Cell::text(&result.variant);
             let variant = match &claim.because {
                 Some(finding) if result.holds == Holds::No => {
@@ -83,12 +89,19 @@ fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult
                 }
                 _ => variant,
             };
-            let row =
-                Row::new([variant, came_out]).under(format!("{} · {}", claim.text, claim.source));
+            let row = Row::new([variant, came_out]).under(format!("{said} · {}", claim.source));
             table = table.row(if at == 0 { row.id(format!("claim-{}", claim.id)) } else { row });
         }
     }
     table
+}
+
+/// A claim, and the remark in brackets that follows it.
+fn parts(text: &str) -> (&str, Option<&str>) {
+    match (text.find(". ("), text.strip_suffix(')')) {
+        (Some(end), Some(open)) => (&text[..=end], Some(&open[end + 3..])),
+        _ => (text, None),
+    }
 }
 
 /// Our gain and the printed one.
@@ -134,7 +147,7 @@ pub(crate) fn by_rule(catalogue: &Catalogue, results: &[ClaimResult]) -> [Table;
     [all, changed]
 }
 
-fn outcome(result: &ClaimResult) -> Cell {
+fn outcome(result: &ClaimResult, numbers: &str) -> Cell {
     let (word, kind) = match result.holds {
         Holds::Yes if result.not_tuned > 0 => ("holds, not tuned", Kind::Neutral),
         Holds::No if result.not_tuned > 0 => ("does not hold, not tuned", Kind::Neutral),
@@ -143,7 +156,7 @@ fn outcome(result: &ClaimResult) -> Cell {
         Holds::No => ("does not hold", Kind::Bad),
         Holds::Undecided => ("inconclusive", Kind::Neutral),
         Holds::NotApplicable => {
-            let cell = Cell::text("").badge("not applicable", Kind::Muted).detail(&result.numbers);
+            let cell = Cell::text("").badge("not applicable", Kind::Muted).detail(numbers);
             return match result.numbers.strip_prefix("see ") {
                 Some(finding) => cell.link(format!("finding-{finding}")),
                 None => cell,
@@ -151,13 +164,19 @@ fn outcome(result: &ClaimResult) -> Cell {
         }
         Holds::NotRun => return Cell::text("").badge("not run", Kind::Muted),
     };
-    Cell::text("").badge(word, kind).detail(&result.numbers)
+    Cell::text("").badge(word, kind).detail(numbers)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::claim::Outcome;
+
+    #[test]
+    fn a_remark_is_no_part_of_a_claim() {
+        assert_eq!(parts("a beats b. (c; d.)"), ("a beats b.", Some("c; d.")));
+        assert_eq!(parts("a (its code) beats b (here)."), ("a (its code) beats b (here).", None));
+    }
 
     #[test]
     fn estimates_are_ours_above_and_the_printed_below() {

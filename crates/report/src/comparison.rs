@@ -101,7 +101,9 @@ pub fn badge(report: &CellReport) -> Option<(String, Kind)> {
     let kind = match verdict {
         "exact" | "agrees" => Kind::Good,
         BY_CHOICE | "open" => Kind::Neutral,
-        "differs" => Kind::Bad,
+        "differs" if report.finding.is_none() => Kind::Bad,
+        "differs" if report.cause_known == Some(false) => Kind::Shown,
+        "differs" => Kind::Explained,
         _ => Kind::Muted,
     };
     let text = match report.difference {
@@ -127,7 +129,7 @@ pub fn shown(cell: Cell, report: &CellReport) -> Cell {
     if let Some(finding) = &report.finding {
         shown = shown.link(format!("finding-{finding}")).detail(format!("see {finding}"));
     }
-    shown
+    shown.drawer()
 }
 
 /// The verdict of a cell that is exact or agrees where the scaling was chosen by what comes out.

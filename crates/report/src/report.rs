@@ -182,7 +182,7 @@ const ANSWERS: &str = "# Which claims hold\n\nA section per paper, a head per cl
 
 /// Pages that other runs wrote into the same folder.
 const MACHINE_PAGES: [(&str, &str, &str); 4] = [
-    ("verified.md", "Records, run again", "which of a sample came out with exactly the same bits"),
+    ("verified.md", "Records, run again", "which of a sample are the same to the bit"),
     ("reliability.md", "Reliability", "seeded faults, tried and survived"),
     ("determinism.md", "Determinism", "what other vector instructions change"),
     (

@@ -70,7 +70,7 @@ const VERDICTS: [&str; 7] = [
     "By choice: it agrees, but the scaling was chosen because it comes nearer to the print.",
     "Explained: a finding gives the cause. Cause unknown: a finding shows the difference, not its cause. Unexplained: neither.",
     "Exact: every printed digit of mean and standard deviation is the same, by either divisor. Short: too few repeats or rows. Missing: not run.",
-    "Naive is the paper's paired t-test, corrected the corrected resampled t-test.",
+    "Naive: the paper's paired t-test. Corrected: Nadeau and Bengio's.",
 ];
 
 /// What needs no learning; the ones that fit the task share a column.
@@ -216,7 +216,7 @@ impl ResultsTable {
             );
         }
         notes.extend([
-            "A cell whose fits all ended above their tolerance is neither bold nor underlined."
+            "A cell without a converged fit is neither bold nor underlined."
                 .to_owned(),
             "j/J: repeats of a cell, and of the paper's.".to_owned(),
             "p to best: two-sided, against the best of the paper's methods, by the paper's paired t-test / by the corrected test."
@@ -370,7 +370,7 @@ impl ResultsTable {
             }
             _ if report.pairs > 1 && report.degenerate => "no spread over the pairs".to_owned(),
             (None, Some(corrected)) if !report.p_mcnemar.is_empty() => {
-                format!("p to best - / {} over rows, one seed", probability(corrected))
+                format!("one seed; p over test rows {}", probability(corrected))
             }
             _ if report.pairs == 1 => "one pair".to_owned(),
             (Some(naive), Some(corrected)) => {
@@ -405,7 +405,9 @@ impl ResultsTable {
             .into_iter()
             .filter(|t| !t.is_empty())
             .collect();
-        if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) }
+        let shown = if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) };
+        // What did not come out again is for everybody.
+        if again.contains("different") { shown } else { shown.drawer() }
     }
 
     /// On which side of the paper's best method the corrected test finds a reference.

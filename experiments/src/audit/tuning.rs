@@ -95,7 +95,7 @@ pub(crate) fn render(
         .note("The held-out error is the least of three, which makes it too small. The test error is of a fit to all training rows, a quarter more, which makes it smaller.")
         .note("Median and quartiles: over the trials of all variants.")
         .note("p: Wilcoxon's signed rank test of the datasets' mean logarithms, not corrected for the number of rows here.")
-        .note("Largest: the largest ratio, from a final fit that went otherwise than the fits of the tuner.")
+        .note("Largest: the largest ratio, from a final fit that differs from the tuner's fits.")
         .columns([Column::left("Study"), Column::left("Method")])
         .columns(
             ["Trials", "Datasets", "Median", "Quartiles", "p", "Largest"].map(Column::right),

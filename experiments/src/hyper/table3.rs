@@ -115,7 +115,7 @@ const NOTES: [&str; 6] = [
     "Seconds: processor seconds on one thread, medians over repeats. Printed seconds are of another computer and of all v parts.",
     "Tuned variants search before the fit. The methods of the paper's route and SVM-CV search within it, so their seconds to fit include the search.",
     "Repeats that share a search have the seconds of the repeat that ran it. They are empty where only wall-clock time was kept.",
-    "Training rows: rows that a method was fitted to. In small: how many there are where a cap left some out, or how many stage 2 has where it has fewer.",
+    "Training rows: rows that a method was fitted to. Small print: the available rows, if a cap left some out, or the rows of stage 2, if it has fewer.",
     "Pairs: ordered pairs that the regression sums over. Repeats: run, of planned.",
 ];
 

@@ -43,15 +43,15 @@ impl Finish {
     }
 }
 
-/// How often held-out rows could not tell the last candidates apart; nothing where nothing was tuned.
+/// How often the last candidates were equal on held-out rows; nothing where nothing was tuned.
 fn ties(context: &RenderContext<'_>) -> Result<Option<Table>, ExperimentError> {
     let study = context.cells("mce/table1")?;
     let of_trial = |trial: &Trial| {
         let TuningSource::Tuner { archived: Some(tuning), .. } = &trial.tuning else { return None };
         Finish::of(tuning)
     };
-    let mut table = Table::new("mce/table1-ties", "Whether held-out rows tell the candidates apart")
-        .caption("How often held-out rows tell apart the candidates of `tuned`, whose settings are chosen by accuracy on a fifth of the training rows (32 on wine). Where all candidates at full effort are equal, their order chose.")
+    let mut table = Table::new("mce/table1-ties", "How often candidates tie on held-out rows")
+        .caption("`tuned` chooses settings by accuracy on a fifth of the training rows (32 on wine). Where all candidates at full effort are equal, their order chose.")
         .note("Compared: the most candidates with a score at full effort. The other columns count tunings: the best score is shared, all scores are equal, the first candidate is chosen.")
         .note("Equal candidates keep the order of the rung before. At first that is the order of drawing, with the defaults before all others.")
         .columns(["Dataset", "Method"].map(Column::left))

@@ -219,12 +219,12 @@ mercer_learning::parameters! {
         pub kind: Kind = Kind::Askl;
         /// Features `D`.
         pub features: usize = 2000, Allowed::COUNT;
-        /// Deviation `σ` of the entries of `O` at the start, in 1/input unit:
+        /// Standard deviation `σ` of the entries of `O` at the start, in 1/input unit:
         /// the kernel starts as `exp(−σ² ‖x − x'‖² / 2)`.
         pub std: f64 = 0.05, Allowed::POSITIVE;
-        /// Deviation of the entries of `O'`; that of `O` if absent.
+        /// Standard deviation of the entries of `O'`; that of `O` if absent.
         pub std_prime: Option<f64> = None, Allowed::POSITIVE;
-        /// `λ1 ≥ 0`, of the read-out's norm.
+        /// `λ1 ≥ 0`, of the output weights' norm.
         pub lambda1: f64 = 1e-3, Allowed::NOT_NEGATIVE;
         /// `λ2 ≥ 0`, of the features' norm (ASKL only).
         pub lambda2: f64 = 1e-3, Allowed::NOT_NEGATIVE;
@@ -242,7 +242,7 @@ mercer_learning::parameters! {
         pub loss: LossChoice = LossChoice::Auto;
         /// Whether penalties are squared norms.
         pub norms: Norms = Norms::Squared;
-        /// Whether the read-out is trained (ASKL only).
+        /// Whether the output weights are trained (ASKL only).
         pub read_out: ReadOut = ReadOut::Trained;
         /// What the trace norm does (ASKL only).
         pub thresholding: Thresholding = Thresholding::Clipped;
@@ -252,7 +252,7 @@ mercer_learning::parameters! {
         pub bias: bool = false;
         /// Number format.
         pub precision: Precision = Precision::F32;
-        /// Deviation of the entries of `W` at the start.
+        /// Standard deviation of the entries of `W` at the start.
         pub read_out_std: f64 = 1.0, Allowed::NOT_NEGATIVE;
     }
 }

@@ -67,7 +67,7 @@ mercer_learning::parameters! {
     pub struct RandomFeaturesParams {
         /// Features `M`.
         pub features: usize = 2000, Allowed::COUNT;
-        /// Deviation `k` of the entries of `O`, in 1/input unit.
+        /// Standard deviation `k` of the entries of `O`, in 1/input unit.
         pub std: f64 = 0.1, Allowed::POSITIVE;
         /// Factor of the features.
         pub normalisation: Normalisation = Normalisation::Printed;

@@ -109,7 +109,7 @@ mercer_learning::parameters! {
         pub kind: SgdKind = SgdKind::Rftk;
         /// Features `M`.
         pub features: usize = 2000, Allowed::COUNT;
-        /// Deviation `k` of the entries of `O` at the start, in 1/input unit.
+        /// Standard deviation `k` of the entries of `O` at the start, in 1/input unit.
         pub std: f64 = 0.1, Allowed::POSITIVE;
         /// Factor of the features.
         pub normalisation: Normalisation = Normalisation::Printed;
@@ -129,7 +129,7 @@ mercer_learning::parameters! {
         pub optimiser: Optimiser = Optimiser::Sgd;
         /// The loss.
         pub loss: SgdLoss = SgdLoss::Squared;
-        /// Deviation of the entries of `w` at the start.
+        /// Standard deviation of the entries of `w` at the start.
         pub read_out_std: f64 = 0.0, Allowed::NOT_NEGATIVE;
         /// Number format.
         pub precision: Precision = Precision::F32;

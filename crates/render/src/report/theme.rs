@@ -5,7 +5,7 @@ use crate::canvas::{CARD, FRAME, GRID, INK, MUTED, PANE};
 use std::fmt::Write;
 
 /// Name, light, dark.
-pub(super) const COLORS: [(&str, &str, &str); 17] = [
+pub(super) const COLORS: [(&str, &str, &str); 21] = [
     ("page", "#ffffff", "#0d1117"),
     ("pane", "#f3f6fa", "#1b222c"),
     ("plot", "#ffffff", "#141a22"),
@@ -15,14 +15,18 @@ pub(super) const COLORS: [(&str, &str, &str); 17] = [
     ("line", "#d0d7de", "#3a424d"),
     ("grid", "#e6e9ed", "#29313b"),
     ("frame", "#8c959f", "#768390"),
-    ("good", "#0f5323", "#7ee2a0"),
-    ("good-ground", "#d9f5df", "#12331d"),
-    ("bad", "#8a1016", "#ffb1ab"),
-    ("bad-ground", "#ffe6e4", "#4a1418"),
-    ("neutral", "#5c4200", "#f2d27a"),
-    ("neutral-ground", "#fff1c2", "#3d2f00"),
-    ("muted", "#4c555e", "#b3bcc6"),
-    ("muted-ground", "#e8ecf0", "#2a313a"),
+    ("good", "#06406b", "#8cc8ff"),
+    ("good-ground", "#d6eafb", "#0e2c48"),
+    ("bad", "#7a1f00", "#ffb59e"),
+    ("bad-ground", "#fbd5c3", "#4f1d0c"),
+    ("explained", "#5c4200", "#f2d27a"),
+    ("explained-ground", "#fdeccb", "#3d2f00"),
+    ("shown", "#5a3300", "#ffc27a"),
+    ("shown-ground", "#fbd08f", "#4d3008"),
+    ("neutral", "#3d4650", "#c9d1d9"),
+    ("neutral-ground", "#eceff2", "#2a313a"),
+    ("muted", "#39414a", "#c9d1d9"),
+    ("muted-ground", "#cfd5db", "#424b56"),
 ];
 
 /// The variables of the style sheet, and the rules that give a figure's neutral colours, by their
@@ -100,7 +104,7 @@ mod tests {
             pairs
                 .extend(["text", "quiet", "link"].map(|text| (text.to_owned(), ground.to_owned())));
         }
-        for kind in ["good", "bad", "neutral", "muted"] {
+        for kind in ["good", "bad", "explained", "shown", "neutral", "muted"] {
             pairs.push((kind.to_owned(), format!("{kind}-ground")));
         }
         for dark in [false, true] {

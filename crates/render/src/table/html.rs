@@ -1,5 +1,5 @@
 use super::{Align, Badge, Cell, Kind, Row, Table};
-use crate::escape::{address, html, link_target};
+use crate::escape::{address, html, html_with_code, link_target};
 use std::fmt::Write;
 
 pub(super) fn table(table: &Table) -> String {
@@ -33,7 +33,7 @@ pub(crate) fn notes(notes: &[String]) -> String {
     if !notes.is_empty() {
         out.push_str("<ul class=\"notes\">\n");
         for note in notes {
-            let _ = writeln!(out, "<li>{}</li>", html(note));
+            let _ = writeln!(out, "<li>{}</li>", html_with_code(note));
         }
         out.push_str("</ul>\n");
     }
@@ -75,7 +75,7 @@ fn heads(table: &Table, out: &mut String) {
 fn section(table: &Table, group: Option<&str>, rows: &[Row], out: &mut String) {
     out.push_str("<tbody>\n");
     if let Some(group) = group {
-        let (width, group) = (table.columns.len(), html(group));
+        let (width, group) = (table.columns.len(), html_with_code(group));
         let _ = writeln!(
             out,
             "<tr class=\"section\"><th colspan=\"{width}\" scope=\"rowgroup\">{group}</th></tr>"
@@ -111,10 +111,10 @@ pub(crate) fn caption(text: &str) -> String {
         _ if text.is_empty() => String::new(),
         Some((first, rest)) if text.chars().count() > 300 => format!(
             "<p>{}.</p><details><summary>How to read it</summary><p>{}</p></details>",
-            html(first),
-            html(rest)
+            html_with_code(first),
+            html_with_code(rest)
         ),
-        _ => format!("<p>{}</p>", html(text)),
+        _ => format!("<p>{}</p>", html_with_code(text)),
     }
 }
 
@@ -150,15 +150,17 @@ fn cell(cell: &Cell) -> String {
         Some(link) => format!("<a href=\"{}\">{text}</a>", html(link)),
         None => text.to_owned(),
     };
+    let adds = cell.badge.as_ref().is_some_and(|badge| badge.text.contains(", "));
+    let closed = cell.drawer && (cell.detail.is_some() || adds);
     // The last part of the detail says where the link leads; the number is clicked where there is none.
     let detail = cell.detail.as_deref().map(|detail| {
         let (before, last) = detail.split_at(detail.rfind("; ").map_or(0, |at| at + 2));
         match first_part(detail) {
-            Some((first, rest)) if link.is_none() && detail.chars().count() > LONG => {
-                let (first, rest) = (html(first), html(rest));
+            Some((first, rest)) if !closed && link.is_none() && detail.chars().count() > LONG => {
+                let (first, rest) = (html_with_code(first), html_with_code(rest));
                 format!("{first}<details><summary>more</summary>{rest}</details>")
             }
-            _ => html(before) + &click(&html(last)),
+            _ => html_with_code(before) + &click(&html_with_code(last)),
         }
     });
     if detail.is_none() {
@@ -169,6 +171,23 @@ fn cell(cell: &Cell) -> String {
     }
     if let Some(pair) = &cell.pair {
         text.insert_str(0, &pair.svg());
+    }
+    if closed {
+        // The badge keeps its verdict, the drawer has what it adds.
+        let (mut said, mut added) = (String::new(), None);
+        if let Some(own) = &cell.badge {
+            let (verdict, more) = own.text.split_once(", ").unwrap_or((&own.text, ""));
+            said = format!(
+                "<small class=\"detail\">{}</small>",
+                badge(&Badge::new(verdict, own.kind))
+            );
+            added = Some(html(more)).filter(|more| !more.is_empty());
+        }
+        let inside: Vec<String> = added.into_iter().chain(detail).collect();
+        let inside = inside.join("; ");
+        return format!(
+            "<details class=\"drawer\"><summary><span>{text}</span>{said}</summary><small class=\"detail\">{inside}</small></details>"
+        );
     }
     // Verdict and detail go below the value, so that values stand in line.
     let below: Vec<_> = cell.badge.iter().map(badge).chain(detail).collect();
@@ -183,6 +202,8 @@ pub(crate) fn badge(badge: &Badge) -> String {
     let kind = match badge.kind {
         Kind::Good => "good",
         Kind::Bad => "bad",
+        Kind::Explained => "explained",
+        Kind::Shown => "shown",
         Kind::Neutral => "neutral",
         Kind::Muted => "muted",
     };

@@ -157,7 +157,7 @@ fn mark(badge: &Badge) -> &str {
         ("significantly worse", _) => "↓",
         ("by choice", _) => "(✓)",
         (_, Kind::Good) => "✓",
-        (_, Kind::Bad) => "✗",
+        (_, Kind::Bad | Kind::Explained | Kind::Shown) => "✗",
         (_, Kind::Neutral) => "?",
         (word, Kind::Muted) => word,
     }
@@ -204,7 +204,7 @@ fn beside(table: &Table) -> Option<String> {
     let name = table.id.rsplit('/').next()?;
     table.rows.iter().flat_map(|row| &row.cells).any(more).then(|| {
         format!(
-            "The page shows more below each cell; [{}.csv]({name}.csv) has it too.",
+            "The page shows more at a click on a cell; [{}.csv]({name}.csv) has it too.",
             markdown(name)
         )
     })

@@ -54,7 +54,7 @@ fn markdown_is_a_pipe_table() {
         | poker | - | - data missing |\n\
         \n✓ agrees\n\
         \n- Columns under *printed*: SK · ASKL.\n- λ = 10⁻³\n\
-        - The page shows more below each cell; [table2.csv](table2.csv) has it too.\n";
+        - The page shows more at a click on a cell; [table2.csv](table2.csv) has it too.\n";
     assert_eq!(small().to_markdown(), expected);
 }
 
@@ -174,12 +174,14 @@ proptest! {
         prop_assert!(!latex.contains("\n\n"), "a paragraph would end the caption: {latex:?}");
     }
 
+    /// But what stands between backticks, which is code.
     #[test]
     fn no_text_becomes_markup_in_html(text in text()) {
         // A link needs a target, so an empty text has one element fewer.
         prop_assume!(!text.trim().is_empty());
         let plain = skeleton(&everywhere("x").to_html());
-        prop_assert_eq!(skeleton(&everywhere(&text).to_html()), plain);
+        let html = everywhere(&text).to_html().replace("<code>", "").replace("</code>", "");
+        prop_assert_eq!(skeleton(&html), plain);
     }
 
     #[test]

@@ -302,7 +302,7 @@ mod tests {
         }
         let answer = at_every_step(&[&vec![(1, 0.4), (2, 0.02)]], 0.0);
         assert!(answer.numbers.contains("at 2 of 2 steps"), "{}", answer.numbers);
-        assert!(answer.numbers.ends_with("one repeat, which decides nothing"));
+        assert!(answer.numbers.ends_with("one repeat, too few to decide"));
     }
 
     /// A mean over 50 to 500 images hid that the rival was behind at 500 already.

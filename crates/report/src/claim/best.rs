@@ -135,9 +135,9 @@ fn losses(worse: &[Loss<'_>], lost: usize, almost_all: bool) -> String {
     };
     let named: Vec<String> = worse.iter().map(each).collect();
     let rule = if almost_all {
-        "the p before Holm counts".to_owned()
+        "judged by the p before Holm".to_owned()
     } else {
-        format!("after Holm {lost}, which alone refutes")
+        format!("{lost} remain after Holm; only those refute")
     };
     format!("{} ({}; {rule})", worse.len(), named.join("; "))
 }
@@ -230,9 +230,9 @@ mod tests {
         let worse = [loss("pendigits", 0.02, 0.16), loss("usps", 1e-3, 9e-3)];
         assert_eq!(
             losses(&worse, 1, false),
-            "2 (pendigits p = 0.02, after Holm 0.16; usps p = 1e-3, after Holm 9e-3; after Holm 1, which alone refutes)"
+            "2 (pendigits p = 0.02, after Holm 0.16; usps p = 1e-3, after Holm 9e-3; 1 remain after Holm; only those refute)"
         );
-        assert!(losses(&worse, 1, true).ends_with("after Holm 9e-3; the p before Holm counts)"));
+        assert!(losses(&worse, 1, true).ends_with("after Holm 9e-3; judged by the p before Holm)"));
         assert_eq!(losses(&[], 0, false), "0");
     }
 }

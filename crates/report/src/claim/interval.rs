@@ -173,7 +173,7 @@ pub(super) fn counted(count: usize, what: &str) -> String {
 /// What the intervals of a claim are of: `95 % over 10 repeats`.
 pub(super) fn over(count: usize, what: &str, ratio: f64) -> String {
     match count {
-        1 => format!("one {what}, which decides nothing"),
+        1 => format!("one {what}, too few to decide"),
         _ if ratio > 0.0 => format!("95 % over {count} {what}s, corrected for overlapping splits"),
         _ => format!("95 % over {count} {what}s"),
     }

@@ -106,7 +106,7 @@ impl Ordered {
         }
         let place = if at.is_some() { "" } else { " (geometric mean over the steps)" };
         let over = over(count, "repeat", ratio);
-        let numbers = format!("ratio to the value before it{place}: {}; {over}", told.join("; "));
+        let numbers = format!("each over the one before{place}: {}; {over}", told.join("; "));
         trend(&parts, &rows.into_values().collect::<Vec<_>>(), numbers)
     }
 
@@ -137,7 +137,7 @@ impl Ordered {
             all.push(paces);
         }
         let numbers = format!(
-            "steps (medians) to the level that both come to, the larger of their medians over the last third; a repeat counts where it does so wherever between two points each came there, by the sign test: {}",
+            "median steps to the level that both reach: {}; that level is the larger of their medians over the last third, the test a sign test over repeats",
             told.join("; ")
         );
         let part = |of: &Paces| {

@@ -136,7 +136,11 @@ impl Extremum {
                 levels += usize::from(level);
                 let part = gain.above_margin(level);
                 if part.0 == Holds::No {
-                    against.push_str(if against.is_empty() { "; behind on " } else { ", " });
+                    against.push_str(if against.is_empty() {
+                        "; significantly worse on "
+                    } else {
+                        ", "
+                    });
                     let (dataset, p) = (&cell.key().dataset, probability(part.1));
                     let _ = write!(against, "{dataset} ({:+.3}, p = {p})", gain.mean);
                 }

@@ -512,7 +512,7 @@ pub fn lines(place: &Place, seeds: u64, seconds_stopped: u64) -> Vec<Line> {
     let mut lines = vec![
         line(
             "SIGKILL",
-            "killed once or twice after a record of the run, each time alive and dead of it",
+            "killed once or twice after a record of the run, each time until the process is gone",
             &|seed| killed(&bench, seed),
         ),
         line(
