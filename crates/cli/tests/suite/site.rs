@@ -23,7 +23,7 @@ pub fn broken(folder: &Path) -> Vec<String> {
     let mut broken = Vec::new();
     for (file, page) in &pages {
         let name = file.strip_prefix(folder).unwrap().display();
-        let targets = [" href=\"", " src=\""].map(|mark| page.split(mark).skip(1));
+        let targets = [" href=\"", " src=\"", " data-to=\""].map(|mark| page.split(mark).skip(1));
         for target in targets.into_iter().flatten() {
             let target = target.split('"').next().unwrap();
             if ["https://", "http://", "mailto:", "data:"].iter().any(|own| target.starts_with(own))
@@ -98,6 +98,15 @@ if (box) {
 return faults;
 })()"#;
 
+/// The variants that a table shows where one was chosen.
+const TUNED: &str = r#"(() => {
+const box = document.getElementById("variant");
+box.value = "tuned";
+box.dispatchEvent(new Event("change"));
+const rows = [...document.querySelectorAll("[id=askl-table2] tbody tr:not(.section)")].filter((row) => !row.hidden);
+return [...new Set(rows.map((row) => row.cells[0].textContent.trim()))].sort();
+})()"#;
+
 #[test]
 fn in_a_browser_the_committed_pages_fit_every_window() {
     if browse("<body></body>", "", "return 1;").is_none() {
@@ -117,7 +126,11 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
             }
         }
         faults.extend(browser.complaints().into_iter().map(|said| format!("{name}: {said}")));
+        if name == "askl.html" {
+            assert_eq!(browser.value(TUNED), json!(["published", "tuned"]));
+        }
         if name == "index.html" {
+            assert!(html.matches("<option ").count() > 150, "places to search for");
             assert!(html.len() <= 60_000, "{} bytes", html.len());
             let seen = browser.value(
                 "[document.querySelector('pre').getBoundingClientRect().bottom, \

@@ -72,7 +72,7 @@ impl Block {
 }
 
 /// Ids and titles of what a section shows, for the contents.
-fn parts(section: &Section) -> Vec<(&str, &str)> {
+pub(super) fn parts(section: &Section) -> Vec<(&str, &str)> {
     section
         .blocks
         .iter()
@@ -90,7 +90,8 @@ fn parts(section: &Section) -> Vec<(&str, &str)> {
 }
 
 fn distinct(report: &Report) -> Result<HashSet<String>, RenderError> {
-    let own = ["main", "filter", "count", "theme", "provenance"].map(str::to_owned);
+    let own = ["main", "filter", "count", "theme", "provenance", "search", "places", "variant"]
+        .map(str::to_owned);
     let mut seen = HashSet::from(own);
     for section in &report.sections {
         let mut ids = vec![section.id.as_str()];

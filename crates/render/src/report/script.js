@@ -54,10 +54,29 @@
     });
   }
 
+  // On the first page: what was chosen, or the first place with every word.
+  const search = document.getElementById("search");
+  if (search) {
+    const go = (fits) => {
+      const found = search.value.trim() && all("#places option").find((option) => fits(option.value.toLowerCase()));
+      if (found) location.href = found.dataset.to;
+    };
+    search.parentElement.hidden = false;
+    search.addEventListener("input", () => go((place) => place === search.value.toLowerCase()));
+    search.addEventListener("change", () => {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      go((place) => words.every((word) => place.includes(word)));
+    });
+  }
+
   // The filter keeps rows of tables and findings that contain every word; tables that are left
   // empty go too.
   const box = document.getElementById("filter");
   const count = document.getElementById("count");
+  // Where a page has rows of several variants, one of them, or all.
+  const variants = document.createElement("select");
+  const byVariant = all("figure.table").filter((figure) => figure.querySelector(".heads button")?.textContent === "Variant");
+  const variantOf = (row) => row.cells[0].firstChild ? row.cells[0].firstChild.textContent.trim() : "";
   const filter = () => {
     const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (element, more = "") => {
@@ -67,24 +86,37 @@
     let [shown, total] = [0, 0];
     for (const figure of all("figure.table")) {
       let kept = 0;
+      const variant = byVariant.includes(figure) ? variants.value : "";
       for (const body of all("tbody", figure)) {
         const section = body.querySelector(".section");
         let here = 0;
         for (const row of bodyRows(body)) {
-          row.hidden = !fits(row, section ? section.textContent : "");
+          row.hidden = !fits(row, section ? section.textContent : "")
+            || (variant !== "" && ![variant, "published"].includes(variantOf(row)));
           here += !row.hidden;
           total += 1;
         }
         if (section) section.hidden = here === 0;
         kept += here;
       }
-      figure.hidden = words.length > 0 && kept === 0;
+      figure.hidden = (words.length > 0 || variant !== "") && kept === 0;
       shown += kept;
     }
     for (const finding of all("details.finding")) finding.hidden = !fits(finding);
-    count.textContent = words.length ? shown + " of " + total + " rows" : "";
+    count.textContent = words.length || variants.value ? shown + " of " + total + " rows" : "";
   };
-  if (box) box.addEventListener("input", filter);
+  if (box) {
+    box.addEventListener("input", filter);
+    const rows = byVariant.flatMap((figure) => all("tbody > tr:not(.section)", figure));
+    const names = [...new Set(rows.map(variantOf))].filter((name) => name && name !== "published");
+    if (names.length > 1) {
+      variants.id = "variant";
+      variants.setAttribute("aria-label", "Variant");
+      variants.append(new Option("all variants", ""), ...names.map((name) => new Option(name)));
+      variants.addEventListener("change", filter);
+      box.parentElement.after(variants);
+    }
+  }
 
   // An address opens what it points into, or sets sort, filter and theme.
   const follow = () => {

@@ -1,6 +1,6 @@
 use super::{Report, page};
 use crate::RenderError;
-use crate::escape::html;
+use crate::escape::{address, html};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -75,5 +75,23 @@ fn header(reports: &[Report], own: &Report) -> String {
         let _ = writeln!(out, "<a href=\"{up}{file}\"{current}>{label}</a>");
     }
     out.push_str("</nav>\n");
+    if reports.first().is_some_and(|first| first.file == own.file) {
+        out.push_str(&search(reports));
+    }
+    out
+}
+
+/// A box that leads to every table, figure, finding and method; shown where scripts run.
+fn search(reports: &[Report]) -> String {
+    let mut out = "<label hidden>Search <input id=\"search\" type=\"search\" list=\"places\" placeholder=\"table, finding, method\"></label>\n<datalist id=\"places\">\n".to_owned();
+    for Report { file, label, sections, .. } in reports {
+        for (id, title) in sections.iter().flat_map(page::parts) {
+            // Enough to choose by.
+            let title: String = title.chars().take(64).collect();
+            let (label, title, id) = (html(label), html(&title), address(id));
+            let _ = writeln!(out, "<option value=\"{label}: {title}\" data-to=\"{file}#{id}\">");
+        }
+    }
+    out.push_str("</datalist>\n");
     out
 }
