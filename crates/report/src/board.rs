@@ -136,7 +136,7 @@ impl Board {
         let mut table = Table::new(artefact.id, artefact.title)
             .caption(format!("{} {}", self.first_of_groups(ranked, found), artefact.caption))
             .columns(["Place"].map(Column::right))
-            .columns(["Method", "Kind"].map(Column::left))
+            .columns(["Method", "Kernel"].map(Column::left))
             .columns(["Mean rank", "95 % interval", "Best on"].map(Column::right))
             .columns(["Tune and fit (s)", "Predict (ms)"].map(Column::right))
             .columns(

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// What a reader of the tables must know.
 pub(crate) fn rules() -> String {
     format!(
-        "Each claim, the paper's or ours, is checked in each variant. It holds, does not hold, or is inconclusive, at 5 % after Holm's adjustment within its family. The paper's claims in a variant are one family, ours another.\n\n\
+        "Each claim, the paper's or ours, is checked in each variant. It holds, does not hold, or is inconclusive, at 5 % after Holm's adjustment within its family (best on almost all: before it). The paper's claims in a variant are one family, ours another.\n\n\
          Our gain beside the printed one:\n\n\
          - Replicated: our 95 % interval is above 0, and the two gains do not differ.\n\
          - Smaller or larger: our interval is above 0, and below or above the printed gain.\n\
@@ -37,7 +37,8 @@ pub(crate) fn answers(
     let mut tables = Vec::new();
     for (paper, title) in catalogue.sections() {
         let claims = catalogue.claims(paper)?;
-        for (family, whose) in [(Family::Paper, "the paper's claims"), (Family::Ours, "our claims")]
+        for (family, whose) in
+            [(Family::Paper, "the paper's claims"), (Family::Ours, "our questions")]
         {
             let own = claims.iter().filter(|claim| claim.family() == family);
             let table = of_family(own, results);

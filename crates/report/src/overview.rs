@@ -1,4 +1,4 @@
-//! What became of every printed number: a bar a paper, for the first page and the README.
+//! Printed numbers by verdict, once per variant: a bar a paper, for the first page and the README.
 
 use crate::claim::{ClaimResult, Family, Holds};
 use crate::comparison::{CLASSES, class};
@@ -49,7 +49,7 @@ pub(crate) fn overview(
     };
     Bars {
         id: "overview".to_owned(),
-        title: "What became of every printed number".to_owned(),
+        title: "Printed numbers by verdict, once per variant".to_owned(),
         classes: CLASSES.iter().map(|name| (*name).to_owned()).zip(COLORS).collect(),
         rows: papers.iter().filter_map(row).collect(),
     }

@@ -43,7 +43,7 @@ pub(crate) fn pages(
         if !decided(claims, paper.key) {
             paper.results = ["", ""];
         }
-        let claims = [(Family::Paper, "The paper's claims"), (Family::Ours, "Our claims")];
+        let claims = [(Family::Paper, "The paper's claims"), (Family::Ours, "Our questions")];
         let claims = claims.into_iter().filter_map(|(family, title)| {
             let id = answers_id(paper.key, family);
             let own = answers.iter().find(|table| table.id == id)?.clone();
@@ -95,7 +95,7 @@ fn paper_page(
         .page(format!("{key}.html"), *name);
     if !claims.is_empty() {
         let section = Section::new("claims", "Which claims hold")
-            .intro("Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the printed one. Lines: their 95 % intervals. Thin line: no gain.");
+            .intro("Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain.");
         page = page.section(Section { blocks: claims, ..section });
     }
     let mut own: Vec<(&str, String, &Rendered)> = rendered
@@ -132,7 +132,7 @@ fn board_page(rendered: &[Own<'_>]) -> Option<Report> {
     let own = rendered.iter().filter(|(artefact, _)| is_board(artefact));
     let blocks: Vec<Block> = own.flat_map(|(_, own)| blocks(own, "")).collect();
     let page = Report::new("The kernel leaderboard")
-        .subtitle("Methods that learn a kernel, methods with a fixed one, and what people use today: same splits, same scaling, same budget of search.")
+        .subtitle("Methods that learn a kernel, methods with a fixed one, and what people use today: same splits, same scaling, searched inside the training part.")
         .page("leaderboard.html", BOARD);
     let section = Section { blocks, ..Section::new("leaderboard", "Ranks, gains and prices") };
     (!section.blocks.is_empty()).then(|| page.section(section))

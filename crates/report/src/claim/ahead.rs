@@ -215,7 +215,7 @@ fn at_every_step(repeats: &[&Gains], ratio: f64) -> Answer {
     let means: Vec<f64> = repeats.iter().filter_map(|gains| mean(gains, |_| true)).collect();
     match Interval::of(&means, ratio).map(|mean| (mean, mean.above(0.0))) {
         Some((mean, behind @ (Holds::No, _))) => {
-            Answer::of(behind, format!("{numbers}; mean over the steps {}", mean.text(4)))
+            Answer::of(behind, format!("mean over the steps {}; {numbers}", mean.text(4)))
         }
         _ => Answer::of(joint(&parts), numbers),
     }
