@@ -97,6 +97,11 @@ impl Again {
         }
     }
 
+    /// Whether a trial of a cell came out different.
+    pub(crate) fn differs(&self, cell: &StudyCell) -> bool {
+        cell.records().any(|own| self.of(&own.key) == Some(Likeness::Different))
+    }
+
     /// Those that came out different, with the number that is furthest off, in a fixed order.
     pub fn different(&self) -> impl Iterator<Item = (&Key, &str)> {
         let mut different: Vec<_> = self

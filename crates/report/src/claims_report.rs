@@ -65,7 +65,7 @@ pub(crate) fn answers_id(paper: &str, family: Family) -> String {
 fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult]) -> Table {
     let mut table = Table::new("", "").columns(["Variant", "What came out"].map(Column::left));
     for claim in claims {
-        let (said, remark) = parts(&claim.text);
+        let (said, mut remark) = parts(&claim.text);
         let of_claim = results.iter().filter(|result| result.claim == claim.id);
         let (run, not_run): (Vec<&ClaimResult>, Vec<_>) =
             of_claim.partition(|result| result.holds != Holds::NotRun);
@@ -78,7 +78,7 @@ fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult
                 EstimatePair { first, second, scale }
             });
             // What a reader must know of the claim stands with the numbers, once.
-            let numbers = match remark.filter(|_| at == 0) {
+            let numbers = match remark.take_if(|_| result.holds != Holds::NotApplicable) {
                 Some(remark) => format!("{}; {remark}", result.numbers),
                 None => result.numbers.clone(),
             };

@@ -407,7 +407,7 @@ impl ResultsTable {
             .collect();
         let shown = if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) };
         // What did not come out again is for everybody.
-        if again.contains("different") { shown } else { shown.drawer() }
+        if context.again.is_some_and(|again| again.differs(cell)) { shown } else { shown.drawer() }
     }
 
     /// On which side of the paper's best method the corrected test finds a reference.

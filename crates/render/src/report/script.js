@@ -63,7 +63,8 @@
     };
     search.parentElement.hidden = false;
     search.addEventListener("input", () => go((place) => place === search.value.toLowerCase()));
-    search.addEventListener("change", () => {
+    search.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       go((place) => words.every((word) => place.includes(word)));
     });

@@ -83,7 +83,9 @@ fn header(reports: &[Report], own: &Report) -> String {
 
 /// A box that leads to every table, figure, finding and method; shown where scripts run.
 fn search(reports: &[Report]) -> String {
-    let mut out = "<label hidden>Search <input id=\"search\" type=\"search\" list=\"places\" placeholder=\"table, finding, method\"></label>\n<datalist id=\"places\">\n".to_owned();
+    let mut out = "<label hidden>Search <input id=\"search\" type=\"search\" list=\"places\" \
+         placeholder=\"table, finding, method\"></label>\n<datalist id=\"places\">\n"
+        .to_owned();
     for Report { file, label, sections, .. } in reports {
         for (id, title) in sections.iter().flat_map(page::parts) {
             // Enough to choose by.
