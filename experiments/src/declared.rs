@@ -69,6 +69,7 @@ const PAPERS: [Paper; 4] = [
         venue: "AAAI 2020",
         link: "https://arxiv.org/abs/1909.04894",
         table: "askl/table2.md",
+        terms: "SK and NSK draw their frequencies at random; SKL, NSKL and ASKL learn them. N: the kernel need not be stationary. ASKL adds two penalties, the trace norm and the feature norm.",
         results: [
             "Learned frequencies beat random ones if both train their output weights.",
             "Its two penalties show no significant gain.",
@@ -87,6 +88,7 @@ const PAPERS: [Paper; 4] = [
         venue: "IJCAI 2022",
         link: "https://arxiv.org/abs/2205.00477",
         table: "rftk/table1.md",
+        terms: "RF: random features without a ridge. RF-SGD: the same, by gradient steps. RFTK learns the frequencies, too, under a penalty of the trace. `theorem`: the steps of Theorem 1.",
         results: [
             "Double descent reproduces.",
             "The trace penalty shows no gain. The lead over kernel ridge is mostly one shared bandwidth.",
@@ -105,6 +107,7 @@ const PAPERS: [Paper; 4] = [
         venue: "JMLR 2021",
         link: "https://jmlr.org/papers/v22/19-482.html",
         table: "hyper/table2.md",
+        terms: "hyper-KRR learns a kernel by ridge regression over pairs of rows, hyper-SVR by support vector regression; an SVM then uses it. SVM-CV: one Gaussian, by cross-validation. `pull-2`: DANK with this weight of the labels.",
         results: [
             "Only hyper-SVR always learns the logarithmic kernel; both learn the Gaussian.",
             "No learned kernel beats one cross-validated Gaussian significantly.",
@@ -123,6 +126,7 @@ const PAPERS: [Paper; 4] = [
         venue: "ECML-PKDD 2018",
         link: "https://arxiv.org/abs/1809.00175",
         table: "mce/table1.md",
+        terms: "GMCE: a conditional embedding, tuned by its complexity bound on all rows; GMCE-SGD: on a tenth at a time. CEN: on the features of a network. ERM, CV, MED: without the bound. `stratified`: each fold has all classes in proportion.",
         results: [
             "With summed losses GMCE matches every digit on four of six datasets.",
             "Most of its gain over the median heuristic is the ridge of that heuristic.",

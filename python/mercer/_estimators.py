@@ -46,7 +46,8 @@ def _common(method, features=False):
 def _doc(method, settings, features):
     task = "classes" if method["classification"] else "numbers"
     gives = "Gives the learned features to what comes after it in a pipeline" if features else f"Predicts {task}"
-    lines = [f"{method['title']}: {method['summary']}. {gives}.", "", "Parameters", "----------"]
+    lines = [f"{method['title']}: {method['summary']}. {gives}.", ""]
+    lines.extend([f"For: {method['when']}.", "", method["formula"], "", "Parameters", "----------"])
 
     def parameter(name, default, meaning):
         lines.append(f"{name} : default {default!r}")

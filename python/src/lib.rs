@@ -46,6 +46,8 @@ fn described(method: &Method, task: Task) -> Value {
         "class": method.class_name(task),
         "title": method.title,
         "summary": method.summary,
+        "formula": method.formula,
+        "when": method.when,
         "cites": method.cites,
         "classification": task != Task::Regression,
         "weighs_rows": method.weighs_rows(),

@@ -18,6 +18,8 @@ pub(crate) const METHOD: Method = Method {
     name: "bmkl",
     title: "BMKL",
     summary: "Bayesian multiple kernel learning by variational inference, 11 Gaussians and 3 polynomials",
+    formula: "f(x) = b + Σ_k e_k Σ_i a_i k_k(x, x_i), 14 kernels k_k; means of a variational posterior of a, e and b",
+    when: "up to some thousand rows; to learn weights of 14 kernels without tuning",
     cites: "Gönen (2012)",
     revision: 1,
     tasks: Tasks::Classification,

@@ -18,6 +18,8 @@ pub(crate) const METHOD: Method = Method {
     name: "dank",
     title: "DANK",
     summary: "Gaussian kernel times a learned matrix near all ones; test points copy their neighbour's row",
+    formula: "SVM with the kernel exp(−‖x − z‖²/(2σ²)) F(x, z); the matrix F stays near all ones and maximises the margin",
+    when: "to check the paper; nearly the plain kernel on new rows",
     cites: "Liu, Huang, Gong, Yang & Li (2020)",
     revision: 1,
     tasks: Tasks::Classification,

@@ -13,6 +13,8 @@ pub(crate) const METHOD: Method = Method {
     name: "distributed-bmkl",
     title: "distributed BMKL",
     summary: "BMKL on disjoint random parts of the training rows, their outputs averaged",
+    formula: "the mean of `bmkl` on v disjoint random parts of the rows",
+    when: "`bmkl` on more than some thousand rows",
     cites: "Gönen (2012); Liu, Shi, Huang, Yang & Suykens (2021)",
     revision: 1,
     tasks: Tasks::Classification,

@@ -6,7 +6,8 @@ use mercer_learning::{Fitted, Fitting, Learner, LearningError, Method, Sample};
 pub(crate) const METHOD: Method = Method {
     name: "median",
     title: "median",
-    summary: "predicts the median of the training targets",
+    summary: "the median of the training targets",
+    formula: "f(x) = the median of y",
     build: &|settings| {
         settings.read::<NoSettings>("median")?;
         Ok(Box::new(Median))

@@ -22,6 +22,8 @@ pub(crate) const METHOD: Method = Method {
     name: "gaussian-process",
     title: "GP",
     summary: "Gaussian process: regression with standard deviations; classes, one against the others, by Laplace's method; evidence maximised by L-BFGS",
+    formula: "k(x, z) = s² exp(−Σ (x_j − z_j)²/(2 l_j²)); s, l and the noise maximise the evidence",
+    when: "up to some 2000 rows, where standard deviations or probabilities matter",
     cites: "Rasmussen & Williams (2006), Alg. 2.1, 3.1, 3.2, 5.1",
     revision: 1,
     tasks: Tasks::Both,

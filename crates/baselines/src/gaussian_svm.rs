@@ -22,6 +22,8 @@ pub(crate) const METHOD: Method = Method {
     name: "gaussian-svm",
     title: "Gaussian SVM",
     summary: "support vector machine, Gaussian by default; by our own solver, or by linfa-svm",
+    formula: "f(x) = Σ α_i y_i k(x, x_i) + b, k(x, z) = exp(−‖x − z‖²/(2σ²)) by default; 0 ≤ α_i ≤ C",
+    when: "the first method to try on up to 20,000 rows",
     cites: "Cortes & Vapnik (1995); Drucker et al. (1997)",
     revision: 1,
     tasks: Tasks::Both,

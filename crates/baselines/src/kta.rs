@@ -14,6 +14,8 @@ pub(crate) const METHOD: Method = Method {
     name: "kta",
     title: "KTA",
     summary: "kernel that aligns best with the labels, out of 11 Gaussians; then a support vector machine",
+    formula: "Σ_k μ_k K_k, μ ≥ 0, aligned best with the labels' kernel after centring; then an SVM",
+    when: "a learned kernel in a second; first of all methods on our leaderboard",
     cites: "Cortes, Mohri & Rostamizadeh (2012)",
     revision: 1,
     tasks: Tasks::Classification,

@@ -10,6 +10,8 @@ pub(crate) const METHOD: Method = Method {
     name: "majority",
     title: "majority class",
     summary: "predicts the most frequent training class, whatever the inputs",
+    formula: "f(x) = the most frequent class",
+    when: "as a floor of classification",
     cites: "none: the floor under every classifier",
     revision: 1,
     tasks: Tasks::Classification,

@@ -10,6 +10,8 @@ pub(crate) const METHOD: Method = Method {
     name: "mean",
     title: "mean",
     summary: "predicts the mean training target, whatever the inputs",
+    formula: "f(x) = the mean of y",
+    when: "as a floor of regression",
     cites: "none: the floor under every regressor",
     revision: 1,
     tasks: Tasks::Regression,

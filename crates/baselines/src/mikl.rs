@@ -21,6 +21,8 @@ pub(crate) const METHOD: Method = Method {
     name: "mikl",
     title: "MIKL",
     summary: "squared hinge with an l1 penalty over the columns of several kernels, indefinite or not",
+    formula: "f(x) = Σ_k Σ_j α_jk k_k(x_j, x) minimises Σ (1 − y_i f(x_i))₊² + λ ‖α‖₁",
+    when: "to combine given kernels, indefinite ones too, with few columns of them",
     cites: "Kowalski, Szafranski & Ralaivola (2009)",
     revision: 2,
     tasks: Tasks::Classification,

@@ -5,6 +5,8 @@ pub(crate) const METHOD: Method = Method {
     name: "softmax-cnn",
     title: "CNN",
     summary: "two convolutions with pooling, a dense layer with dropout and a softmax layer, cross-entropy",
+    formula: "softmax of a convolutional network, cross-entropy",
+    when: "as the network without a kernel beside `cen-cnn`",
     cites: "LeCun, Bottou, Bengio & Haffner (1998)",
     revision: 1,
     tasks: Tasks::Classification,

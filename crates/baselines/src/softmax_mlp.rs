@@ -5,6 +5,8 @@ pub(crate) const METHOD: Method = Method {
     name: "softmax-mlp",
     title: "MLP",
     summary: "two dense layers (96-32) with a softmax layer, cross-entropy",
+    formula: "softmax of a network 96-32, cross-entropy",
+    when: "as the network without a kernel beside `cen-2`",
     cites: "Rumelhart, Hinton & Williams (1986)",
     revision: 1,
     tasks: Tasks::Classification,

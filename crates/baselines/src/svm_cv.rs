@@ -17,6 +17,8 @@ pub(crate) const METHOD: Method = Method {
     name: "svm-cv",
     title: "SVM-CV",
     summary: "Gaussian support vector machine, width and cost by 5-fold cross-validation over 121 cells",
+    formula: "SVM with k(x, z) = exp(−‖x − z‖²/(2σ²)); σ and C by 5-fold cross-validation over 121 pairs",
+    when: "the baseline of the hyper-RKHS paper; takes no tuning of its own",
     cites: "Cortes & Vapnik (1995)",
     revision: 1,
     tasks: Tasks::Classification,

@@ -9,6 +9,8 @@ pub(crate) const METHOD: Method = Method {
     name: "zero",
     title: "zero",
     summary: "predicts 0, whatever the inputs and the training targets",
+    formula: "f(x) = 0",
+    when: "as a floor of regression on centred targets",
     cites: "none: what a model without a bias term falls back to",
     revision: 1,
     tasks: Tasks::Regression,

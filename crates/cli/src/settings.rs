@@ -121,7 +121,8 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
         let object = json!({
             "method": method.name, "aliases": aliases, "tasks": method.tasks.name(),
             "fit": method.cost.fit, "predict": method.cost.predict, "memory": method.cost.memory,
-            "source": method.cites, "summary": method.summary, "proba": shares, "weights": weighs,
+            "source": method.cites, "summary": method.summary, "formula": method.formula,
+            "when": method.when, "proba": shares, "weights": weighs,
             "settings": listed,
         });
         writeln!(stdout, "{object:#}")?;
@@ -132,6 +133,8 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
         ("method", method.name.to_owned()),
         ("alias", aliases.join(", ")),
         ("summary", method.summary.to_owned()),
+        ("formula", method.formula.to_owned()),
+        ("for", method.when.to_owned()),
         ("tasks", method.tasks.name().to_owned()),
         ("--proba", shares),
         ("--weights", weighs.to_owned()),

@@ -47,6 +47,8 @@ impl Path {
         name: "",
         title: "",
         summary: "",
+        formula: "",
+        when: "",
         cites: "",
         revision: 1,
         tasks: Tasks::Both,

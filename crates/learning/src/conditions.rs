@@ -248,6 +248,8 @@ mod tests {
         name: "toy",
         title: "toy",
         summary: "a toy",
+        formula: "f(x) = the mean of y",
+        when: "as a floor",
         cites: "nobody",
         revision: 1,
         tasks: Tasks::Both,

@@ -60,6 +60,8 @@ pub struct Violation {
 ///     name: "careless",
 ///     title: "careless",
 ///     summary: "does not read its settings",
+///     formula: "f(x) = the mean of y",
+///     when: "as a floor",
 ///     cites: "nobody",
 ///     revision: 1,
 ///     tasks: Tasks::Both,
@@ -95,7 +97,7 @@ pub struct Conformance<'a> {
 /// use mercer_learning::conformance::distinct_names;
 /// # use mercer_learning::{Cost, LearningError, Method, Settings, Space, Tasks};
 /// # const FIRST: Method = Method {
-/// #     name: "mean", title: "mean", summary: "the mean", cites: "folklore", revision: 1,
+/// #     name: "mean", title: "mean", summary: "the mean", formula: "f(x) = the mean of y", when: "as a floor", cites: "folklore", revision: 1,
 /// #     tasks: Tasks::Regression, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
 /// #     settings: &mercer_learning::undeclared, defaults: &|_| Settings::new(), space: &|_| Space::default(),
 /// #     user_defaults: &mercer_learning::same_as_study,
@@ -121,8 +123,10 @@ pub fn distinct_names(methods: &[Method]) -> Result<(), Violation> {
         if method.name.is_empty() || !method.name.chars().all(plain) {
             return broken("names are kebab-case", format!("entry {index}"));
         }
-        if [method.title, method.summary, method.cites].iter().any(|text| text.trim().is_empty()) {
-            return broken("title, summary and citation say something", format!("entry {index}"));
+        let Method { title, summary, formula, when, cites, .. } = method;
+        if [title, summary, formula, when, cites].iter().any(|text| text.trim().is_empty()) {
+            let law = "title, summary, formula, when and citation say something";
+            return broken(law, format!("entry {index}"));
         }
     }
     Ok(())
@@ -694,6 +698,8 @@ mod tests {
         name: "nearest-mean",
         title: "nearest mean",
         summary: "the class whose mean is nearest",
+        formula: "f(x) = the mean of y",
+        when: "as a floor",
         cites: "folklore",
         revision: 1,
         tasks: Tasks::Classification,

@@ -166,6 +166,8 @@ type Making<From, To> = dyn Fn(&From) -> Result<Box<To>, LearningError> + Sync;
 ///     name: "mean",
 ///     title: "mean",
 ///     summary: "the mean of the targets",
+///     formula: "f(x) = Σ y / (n + c)",
+///     when: "as a floor",
 ///     cites: "folklore",
 ///     revision: 1,
 ///     tasks: Tasks::Regression,
@@ -206,6 +208,10 @@ pub struct Method {
     pub title: &'static str,
     /// One line for `mercer list methods`.
     pub summary: &'static str,
+    /// What it computes, in a line: `f(x) = the mean of y`.
+    pub formula: &'static str,
+    /// When to choose it, in a line.
+    pub when: &'static str,
     /// Who proposed it.
     pub cites: &'static str,
     /// Raised whenever the numbers that the method gives change.
@@ -262,7 +268,7 @@ impl Method {
     /// use mercer_learning::{Convergence, ConvergenceHint, Settings, Task, declared, with_hints, parameters};
     /// # use mercer_learning::{Cost, Method, Space, Tasks};
     /// # const METHOD: Method = Method {
-    /// #     name: "toy", title: "toy", summary: "a toy", cites: "nobody", revision: 1,
+    /// #     name: "toy", title: "toy", summary: "a toy", formula: "", when: "", cites: "nobody", revision: 1,
     /// #     tasks: Tasks::Both, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
     /// #     settings: &Vec::new, defaults: &|_| Settings::new(), user_defaults: &mercer_learning::same_as_study,
     /// #     space: &|_| Space::default(), build: &|_| unreachable!(), restore: &|_| unreachable!(),
@@ -350,7 +356,7 @@ impl Method {
     /// ```
     /// # use mercer_learning::{Cost, LearningError, Method, Settings, Space, Task, Tasks};
     /// # const METHOD: Method = Method {
-    /// #     name: "mean", title: "mean", summary: "the mean", cites: "folklore", revision: 1,
+    /// #     name: "mean", title: "mean", summary: "the mean", formula: "", when: "", cites: "folklore", revision: 1,
     /// #     tasks: Tasks::Regression, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
     /// #     settings: &Vec::new, defaults: &|_| Settings::new(), user_defaults: &mercer_learning::same_as_study,
     /// #     space: &|_| Space::default(), build: &|_| Err(LearningError::Interrupted),

@@ -77,6 +77,8 @@ const LAPLACE: Method = Method {
     name: "laplace-ridge",
     title: "Laplace kernel ridge",
     summary: "ridge regression with the kernel exp(−|x − z|₁ / w)",
+    formula: "f(x) = Σ α_i k(x, x_i), (K + λ n I) α = y, k(x, z) = exp(−|x − z|₁ / w)",
+    when: "targets with kinks",
     cites: "folklore",
     revision: 1,
     tasks: Tasks::Regression,

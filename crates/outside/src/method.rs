@@ -18,6 +18,8 @@ impl Outside {
             name: self.name,
             title: title.leak(),
             summary: summary.leak(),
+            formula: "what the program computes",
+            when: "what the program is for",
             cites: "a program from outside",
             revision: self.revision,
             tasks: self.declared.can().unwrap_or(mercer_learning::Tasks::Both),

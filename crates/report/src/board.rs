@@ -140,7 +140,7 @@ impl Board {
             .columns(["Mean rank", "95 % interval", "Best on"].map(Column::right))
             .columns(["Tune and fit (s)", "Predict (ms)"].map(Column::right))
             .columns(
-                ["Wins:losses", "Gain (points)", "Worse", "Equal", "Better"]
+                ["Wins : losses", "Gain (points)", "Worse", "Better"]
                     .map(|head| Column::right(head).under(format!("against {other}"))),
             );
         let failed = ranked.iter().any(|one| one.scores.contains(&None));
@@ -169,10 +169,9 @@ impl Board {
                     Cell::text(wins(own, against)),
                     Cell::number(mean, 1),
                     Cell::number(part.worse, 2),
-                    Cell::number(part.equal, 2),
                     Cell::number(part.better, 2),
                 ]),
-                None => row.extend(["-"; 5].map(Cell::text)),
+                None => row.extend(["-"; 4].map(Cell::text)),
             }
             if failed {
                 row.push(Cell::count(own.scores.iter().filter(|score| score.is_none()).count()));

@@ -34,6 +34,7 @@ use ahead::At;
 use falls::How;
 use interval::{Interval, Part};
 use mercer_harness::Variant;
+use mercer_render::Estimate;
 use points::Is;
 use scope::{Scope, Side};
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,9 @@ pub struct Claim {
     pub source: String,
     /// What it says, in our words.
     pub text: String,
+    /// What a reader must know beside its numbers.
+    #[serde(default)]
+    pub remark: Option<String>,
     /// The study whose records answer it.
     pub study: String,
     /// The datasets of the study that it speaks of, if not of all.
@@ -351,6 +355,12 @@ impl Claim {
             let told = Answer::counted(Holds::NotApplicable, format!("see {finding}"));
             return Ok(self.result(scope.variant, told, 0));
         }
+        let gains: Vec<Interval> = answer.gains.iter().map(|(_, gain)| *gain).collect();
+        let gain = (!gains.is_empty()).then(|| Interval::mean_of(&gains));
+        let gain = gain.filter(|gain| gain.half.is_finite()).map(|gain| Estimate {
+            value: gain.mean,
+            interval: (gain.mean - gain.half, gain.mean + gain.half),
+        });
         let (mut answer, effect) = self.with_effect(scope.catalogue, answer)?;
         let (not_tuned, all) = self.not_tuned(scope);
         if not_tuned > 0 {
@@ -359,7 +369,7 @@ impl Claim {
                 "; {not_tuned} of {all} cells with given settings, not tuned as the variant says"
             );
         }
-        Ok(ClaimResult { effect, ..self.result(scope.variant, answer, not_tuned) })
+        Ok(ClaimResult { effect, gain, ..self.result(scope.variant, answer, not_tuned) })
     }
 
     /// How many of the cells behind it should be tuned and are not, and how many there are.
@@ -389,6 +399,7 @@ impl Claim {
             adjusted: None,
             rule: if answered { rule } else { Rule::None },
             effect: None,
+            gain: None,
             otherwise: otherwise.filter(|_| answered),
         }
     }

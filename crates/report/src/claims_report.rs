@@ -1,6 +1,6 @@
 //! The answers: a table a paper, a section a claim, a line a variant.
 
-use crate::claim::{Claim, ClaimResult, ENOUGH, Effect, Family, Holds};
+use crate::claim::{Claim, ClaimResult, ENOUGH, Family, Holds};
 use crate::{Catalogue, ExperimentError};
 use mercer_render::{Cell, Column, Estimate, EstimatePair, Kind, Row, Table};
 use std::collections::BTreeMap;
@@ -65,19 +65,17 @@ pub(crate) fn answers_id(paper: &str, family: Family) -> String {
 fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult]) -> Table {
     let mut table = Table::new("", "").columns(["Variant", "What came out"].map(Column::left));
     for claim in claims {
-        let (said, mut remark) = parts(&claim.text);
+        let mut remark = claim.remark.as_deref();
         let of_claim = results.iter().filter(|result| result.claim == claim.id);
         let (run, not_run): (Vec<&ClaimResult>, Vec<_>) =
             of_claim.partition(|result| result.holds != Holds::NotRun);
         let shown = if run.is_empty() { not_run.into_iter().take(1).collect() } else { run };
-        let effects = shown.iter().filter_map(|result| result.effect);
-        let scale = EstimatePair::scale(effects.flat_map(|effect| estimates(&effect)));
+        let drawn = shown.iter().filter_map(|result| estimates(result));
+        let scale =
+            EstimatePair::scale(drawn.flat_map(|(own, printed)| [Some(own), printed]).flatten());
         for (at, result) in shown.into_iter().enumerate() {
-            let drawn = result.effect.map(|effect| {
-                let [first, second] = estimates(&effect);
-                EstimatePair { first, second, scale }
-            });
-            // What a reader must know of the claim stands with the numbers, once.
+            let drawn =
+                estimates(result).map(|(first, second)| EstimatePair { first, second, scale });
             let numbers = match remark.take_if(|_| result.holds != Holds::NotApplicable) {
                 Some(remark) => format!("{}; {remark}", result.numbers),
                 None => result.numbers.clone(),
@@ -90,27 +88,20 @@ fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult
                 }
                 _ => variant,
             };
-            let row = Row::new([variant, came_out]).under(format!("{said} · {}", claim.source));
+            let row =
+                Row::new([variant, came_out]).under(format!("{} · {}", claim.text, claim.source));
             table = table.row(if at == 0 { row.id(format!("claim-{}", claim.id)) } else { row });
         }
     }
     table
 }
 
-/// A claim, and the remark in brackets that follows it.
-fn parts(text: &str) -> (&str, Option<&str>) {
-    match (text.find(". ("), text.strip_suffix(')')) {
-        (Some(end), Some(open)) => (&text[..=end], Some(&open[end + 3..])),
-        _ => (text, None),
-    }
-}
-
-/// Our gain and the printed one.
-const fn estimates(effect: &Effect) -> [Estimate; 2] {
-    [
-        Estimate { value: effect.ours, interval: effect.ours_interval },
-        Estimate { value: effect.printed, interval: effect.printed_interval },
-    ]
+/// Our gain in points, and the printed one where there is one.
+fn estimates(result: &ClaimResult) -> Option<(Estimate, Option<Estimate>)> {
+    let printed = result
+        .effect
+        .map(|effect| Estimate { value: effect.printed, interval: effect.printed_interval });
+    result.gain.map(|gain| (gain, printed))
 }
 
 /// What a reader of the table of both rules must know.
@@ -166,33 +157,4 @@ fn outcome(result: &ClaimResult, numbers: &str) -> Cell {
         Holds::NotRun => return Cell::text("").badge("not run", Kind::Muted),
     };
     Cell::text("").badge(word, kind).detail(numbers)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::claim::Outcome;
-
-    #[test]
-    fn a_remark_is_no_part_of_a_claim() {
-        assert_eq!(parts("a beats b. (c; d.)"), ("a beats b.", Some("c; d.")));
-        assert_eq!(parts("a (its code) beats b (here)."), ("a (its code) beats b (here).", None));
-    }
-
-    #[test]
-    fn estimates_are_ours_above_and_the_printed_below() {
-        let effect = Effect {
-            datasets: 3,
-            ours: 0.5,
-            ours_interval: (-0.5, 1.5),
-            printed: 2.0,
-            printed_interval: (1.5, 2.5),
-            outcome: Outcome::Absent,
-            bayes_factor: 0.1,
-            p_printed: 0.01,
-        };
-        let [first, second] = estimates(&effect);
-        assert_eq!(first.to_string(), "0.50 (-0.50 to 1.50)");
-        assert_eq!(second.to_string(), "2.00 (1.50 to 2.50)");
-    }
 }

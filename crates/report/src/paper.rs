@@ -15,6 +15,8 @@ pub struct Paper {
     pub link: &'static str,
     /// Its main table in the reports.
     pub table: &'static str,
+    /// The words of its methods and variants, in a few sentences.
+    pub terms: &'static str,
     /// What came out.
     pub results: [&'static str; 2],
     /// The gain that it stands or falls with.

@@ -54,7 +54,7 @@ pub(crate) fn pages(
     pages.extend(board_page(rendered));
     pages.extend(audits(papers, rendered));
     pages.extend(finding_page(context, rendered)?);
-    pages.push(methods_page(context.catalogue, context.methods));
+    pages.push(methods_page(context.catalogue, context.methods, rendered));
     pages.extend(guide(context.catalogue.texts().chapters));
     pages.push(method(context, rendered, run, machine)?);
     if context.profile == PIPE {
@@ -89,13 +89,14 @@ fn paper_page(
     rendered: &[Own<'_>],
     claims: Vec<Block>,
 ) -> Option<Report> {
-    let Paper { key, name, title, authors, venue, link, results: [first, second], .. } = paper;
+    let Paper { key, name, title, authors, venue, link, terms, results: [first, second], .. } =
+        paper;
     let mut page = Report::new(format!("{name}: {title}"))
         .subtitle(format!("{authors}, [{venue}]({link}). {first} {second}"))
         .page(format!("{key}.html"), *name);
     if !claims.is_empty() {
         let section = Section::new("claims", "Which claims hold")
-            .intro("Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain.");
+            .intro(format!("{terms}\n\nVariants: `printed` follows the text, `released` the authors' code, `tuned` is searched inside the training rows. Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain."));
         page = page.section(Section { blocks: claims, ..section });
     }
     let mut own: Vec<(&str, String, &Rendered)> = rendered
@@ -244,10 +245,12 @@ fn finding_page(
 }
 
 /// Every method that fits a table: what it costs and what can be set.
-fn methods_page(catalogue: &Catalogue, methods: &[Method]) -> Report {
+fn methods_page(catalogue: &Catalogue, methods: &[Method], rendered: &[Own<'_>]) -> Report {
+    let mut board = rendered.iter().filter(|(artefact, _)| is_board(artefact));
+    let ranked = board.find_map(|(_, own)| own.tables.first());
     let curves: Vec<&str> = catalogue.curves().iter().map(|curve| curve.method.name).collect();
     let mut page = Report::new("Methods")
-        .subtitle("What each costs and what can be set, with the defaults on 1000 rows of 10 columns in 2 classes; a click opens it. [Their ranks](leaderboard/board).")
+        .subtitle("What each computes, when to choose it, what it costs and what can be set, with the defaults on 1000 rows of 10 columns in 2 classes. In formulas: n rows, d columns, D features, K outputs. A click opens a method.")
         .page("methods.html", METHODS);
     for (tasks, id, head) in [
         (Tasks::Both, "methods", "Classification and regression"),
@@ -255,21 +258,35 @@ fn methods_page(catalogue: &Catalogue, methods: &[Method]) -> Report {
         (Tasks::Regression, "regressors", "Regression"),
     ] {
         let own = methods.iter().filter(|method| method.tasks == tasks);
-        let own = own.filter(|method| !curves.contains(&method.name)).map(described).collect();
+        let own = own.filter(|method| !curves.contains(&method.name));
+        let own = own.map(|method| described(method, ranked)).collect();
         page = page.section(Section::new(id, head).block(Block::Findings(own)));
     }
     page
 }
 
-fn described(method: &Method) -> Finding {
-    let Method { name, title, summary, cites, cost, .. } = method;
+/// Its place in a table of ranks, whose columns are place, method, kind and mean rank.
+fn place(method: &Method, ranked: &Table) -> Option<String> {
+    let row = ranked
+        .rows
+        .iter()
+        .find(|row| row.cells.get(1).is_some_and(|cell| cell.text == method.title))?;
+    let (place, rank, of) = (&row.cells.first()?.text, &row.cells.get(3)?.text, ranked.rows.len());
+    Some(format!(" [Leaderboard](leaderboard/board): place {place} of {of}, mean rank {rank}."))
+}
+
+fn described(method: &Method, ranked: Option<&Table>) -> Finding {
+    let Method { name, title, summary, formula, when, cites, cost, .. } = method;
+    let place = ranked.and_then(|ranked| place(method, ranked)).unwrap_or_default();
     let target = if method.tasks == Tasks::Regression {
         "a column of numbers"
     } else {
         "a column of classes"
     };
     let mut body = format!(
-        "{cites}. Fit: {}. Prediction of a row: {}. Memory: {}.\n\n\
+        "For: {when}.{place}\n\n\
+         ```\n{formula}\n```\n\n\
+         {cites}. Fit: {}. Prediction of a row: {}. Memory: {}.\n\n\
          ```\nmercer fit --method {name} --data your.csv --target COLUMN # {target}\n\
          mercer compare --methods {name},gaussian-svm --data your.csv --target COLUMN\n```\n",
         cost.fit, cost.predict, cost.memory
@@ -503,6 +520,7 @@ mod tests {
             venue: "",
             link: "",
             table: "",
+            terms: "",
             results: ["", ""],
             headline: crate::Headline { claim: "", words: "", variants: &[] },
         };

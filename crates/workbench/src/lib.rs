@@ -75,8 +75,6 @@ pub use weights::{ClassWeight, require_weighing};
 /// The snippets of the book, carried out as the examples of this page are.
 #[cfg(doctest)]
 mod book {
-    #[doc = include_str!("../../../book/src/own-data.md")]
-    struct OwnData;
     #[doc = include_str!("../../../book/src/statistics.md")]
     struct Statistics;
     #[doc = include_str!("../../../book/src/extend.md")]

@@ -112,7 +112,7 @@ fn prose_is_short_and_plain() {
     let mut texts = vec![(root.join("README.md"), 8192, 16.0, 32)];
     texts.push((root.join("CONTRIBUTING.md"), 6144, 18.0, 36));
     texts.push((root.join("ARCHITECTURE.md"), 6144, 18.0, 36));
-    texts.extend(book.map(|chapter| (chapter, 9216, 18.0, 36)));
+    texts.extend(book.map(|chapter| (chapter, 8192, 18.0, 36)));
     for (path, bytes, mean, longest) in texts {
         let (name, text) = (path.file_name().unwrap().to_str().unwrap(), read(&path));
         let found = measure(name, &text);

@@ -54,6 +54,8 @@ pub const METHODS: &[Method] = &[Method {
     name: "majority",
     title: "majority",
     summary: "the largest class",
+    formula: "f(x) = the largest class",
+    when: "as a floor",
     cites: "folklore",
     revision: 1,
     tasks: Tasks::Classification,

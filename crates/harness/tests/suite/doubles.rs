@@ -179,6 +179,8 @@ const DRIFTING: Method = Method {
     name: "drifting-mean",
     title: "Drifting mean",
     summary: "class means approached step by step",
+    formula: "f(x) = the class whose mean is nearest",
+    when: "in tests",
     cites: "test double",
     revision: 1,
     tasks: Tasks::Classification,

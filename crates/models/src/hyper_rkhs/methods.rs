@@ -114,6 +114,8 @@ const HYPER_KRR: Method = Method {
     name: "hyper-krr",
     title: "hyper-KRR (Gaussian)",
     summary: "SVM with a kernel learned by ridge regression on pairs, Gaussian hyper-kernel",
+    formula: "k(x, x') = Σ_q γ_q h(q, (x, x')) minimises Σ (k(x_i, x_j) − Y_ij)²/m² + λ ‖k‖², Y_ij the ideal kernel of the labels; then an SVM with k",
+    when: "up to some hundred rows; to learn any target kernel, also an indefinite one",
     cites: CITES,
     revision: 1,
     tasks: Tasks::Classification,
@@ -145,6 +147,8 @@ const HYPER_SVR: Method = Method {
     revision: 3,
     title: "hyper-SVR (Gaussian)",
     summary: "SVM with a kernel learned by support vector regression on pairs, Gaussian hyper-kernel",
+    formula: "k(x, x') = Σ_q γ_q h(q, (x, x')) minimises ½ ‖k‖² + C Σ max(0, |k(x_i, x_j) + b − Y_ij| − ε); then an SVM with k",
+    when: "as `hyper-krr`, with a tube in place of squares; ranked above it here",
     cost: Cost {
         fit: "search.folds 175 s^4 + subsets min(u^4, 10 P M^4) + r M n_test, P = given(pairs, 20000), \
               M = given(landmarks, 20), r = min(m, machine_rows), u = m/subsets, s = min(80, 0.8 m), \
@@ -165,6 +169,8 @@ const HYPER_KRR_WISHART: Method = Method {
     name: "hyper-krr-wishart",
     title: "hyper-KRR (Wishart)",
     summary: "SVM with a kernel learned by ridge regression on pairs, Wishart hyper-kernel",
+    formula: "as `hyper-krr`, h Gaussians of the pairs' points, mixed over covariances from an inverse Wishart distribution",
+    when: "to check the paper; the Gaussian hyper-kernel is faster and better here",
     cost: Cost {
         fit: "search.folds 55 s^6/24 + subsets min(u^6/24, given(pairs, u^2) M^4/8) + r M n_test, \
               M = given(landmarks, 20), r = min(m, machine_rows), u = m/subsets, s = min(80, 0.8 m), \
@@ -182,6 +188,8 @@ const HYPER_SVR_WISHART: Method = Method {
     name: "hyper-svr-wishart",
     title: "hyper-SVR (Wishart)",
     summary: "SVM with a kernel learned by support vector regression on pairs, Wishart hyper-kernel",
+    formula: "as `hyper-svr`, h Gaussians of the pairs' points, mixed over covariances from an inverse Wishart distribution",
+    when: "to check the paper; the Gaussian hyper-kernel is faster and better here",
     defaults: &|shape| defaults(shape, Stage1::Svr, HyperForm::Wishart),
     space: &|shape| space(shape, Stage1::Svr, HyperForm::Wishart),
     build: &|settings| build(settings, "hyper-svr-wishart", Stage1::Svr),
@@ -193,6 +201,8 @@ const HYPER_KRR_LINEAR: Method = Method {
     revision: 4,
     title: "hyper-KRR, all pairs",
     summary: "SVM with a kernel learned by Nyström's ridge regression on all pairs in linear time",
+    formula: "as `hyper-krr`, over all n² pairs in the span of the pairs of M landmarks, in time linear in n",
+    when: "hyper-kernels on thousands of rows",
     cites: "this project, after Liu, Shi, Huang, Yang & Suykens (2021)",
     cost: Cost {
         fit: "m L M^4/12 + r^2 M + r M n_test, L = 300, r = min(m, machine_rows), m = min(n, points)",
@@ -243,6 +253,8 @@ const HYPER_NON_NEGATIVE: Method = Method {
     name: "hyper-non-negative",
     title: "Pan et al. (2017)",
     summary: "SVM with a kernel learned by non-negative least squares on pairs: positive definite",
+    formula: "as `hyper-krr`, γ ≥ 0: k is positive definite",
+    when: "where the learned kernel must be positive definite",
     cites: "Pan, Chen, Chen, Xu & Lai (2017)",
     cost: Cost {
         fit: "search.folds 200 (s^2 C^4/8 + C^6) + subsets (given(pairs, u^2) M^4/8 + M^6) + r M n_test, \

@@ -59,6 +59,8 @@ const KERNEL_RIDGELESS: Method = Method {
     name: "kernel-ridgeless",
     title: "kernel ridgeless",
     summary: "Gaussian kernel without a ridge: solution of least norm, truncated by default; classes by least squares on one-hot",
+    formula: "f(x) = Σ α_i k(x, x_i), α = K⁺ y, k(x, z) = exp(−s² ‖x − z‖²/2)",
+    when: "to see what a ridge does; on noisy targets `kernel-ridge` is safer",
     cites: CITES,
     revision: 1,
     tasks: Tasks::Both,
@@ -92,6 +94,8 @@ const RF_RIDGELESS: Method = Method {
     name: "rf-ridgeless",
     title: "RF",
     summary: "random features without a ridge: least squares of least norm, truncated by default",
+    formula: "f(x) = wᵀ φ(x), w = Φ⁺ y, φ(x) = c cos(Oᵀx + b), O drawn from N(0, s²)",
+    when: "to see double descent; to predict, `rf-ridge` is safer",
     cites: CITES,
     revision: 1,
     tasks: Tasks::Both,
@@ -113,6 +117,8 @@ const RF_RIDGE: Method = Method {
     name: "rf-ridge",
     title: "RF ridge",
     summary: "random features, ridge regression",
+    formula: "f(x) = wᵀ φ(x), w = (ΦᵀΦ + λ n I)⁻¹ Φᵀ y, φ(x) = c cos(Oᵀx + b), O drawn from N(0, s²)",
+    when: "kernel ridge on more rows than a Gram matrix can have: up to millions",
     defaults: &|shape| closed_defaults(shape, STUDIED),
     // A ridge that is right for a table of strangers is known to nobody.
     user_defaults: &|_| Settings::new().with("lambda", None::<f64>),
@@ -146,6 +152,8 @@ const RF_SGD: Method = Method {
     name: "rf-sgd",
     title: "RF-SGD",
     summary: "random features, output weights by stochastic gradients",
+    formula: "f(x) = wᵀ φ(x), φ(x) = c cos(Oᵀx + b), O drawn; w follows minibatch gradients of the loss from 0",
+    when: "as the fixed kernel beside `rftk`; for rows that come in passes",
     cites: CITES,
     revision: 1,
     tasks: Tasks::Both,
@@ -163,6 +171,8 @@ const RFTK: Method = Method {
     name: "rftk",
     title: "RFTK",
     summary: "random features whose frequencies are learned under a penalty of the kernel's trace",
+    formula: "f(x) = wᵀ φ(x), φ(x) = c cos(Oᵀx + b); w follows gradients of the loss, O every s steps those of loss + β ‖φ(X)‖²",
+    when: "many rows; the best ranked here of the methods that learn frequencies",
     // Whoever says how often the frequencies move means the penalty too, as in Algorithm 1.
     settings: &|| {
         let settings = with_conditions(declared::<FeatureSgdParams>(), OF_STEPS);

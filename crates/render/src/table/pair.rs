@@ -1,24 +1,27 @@
 use crate::number;
 use std::fmt::Write;
 
-/// Two estimates with their intervals, one below the other on one scale.
+/// An estimate with its interval, or two, one below the other on one scale.
 ///
 /// ```
 /// use mercer_render::{Cell, Column, Estimate, EstimatePair, Row, Table};
 /// let printed = Estimate { value: 2.0, interval: (1.5, 2.5) };
 /// let ours = Estimate { value: 0.5, interval: (-0.5, 1.5) };
-/// let pair = EstimatePair { first: ours, second: printed, scale: (-1.0, 3.0) };
+/// let pair = EstimatePair { first: ours, second: Some(printed), scale: (-1.0, 3.0) };
 /// let cell = Cell::text("smaller").pair(pair);
 /// let table = Table::new("demo/gain", "Gain").columns([Column::left("Gain")]).row(Row::new([cell]));
 /// assert!(table.to_html().contains("aria-label=\"0.50 (-0.50 to 1.50), beside 2.00 (1.50 to 2.50)\""));
 /// assert!(table.to_csv().contains("smaller"));
+/// let alone = Cell::text("").pair(EstimatePair { second: None, ..pair });
+/// let table = Table::new("demo/one", "Gain").columns([Column::left("Gain")]).row(Row::new([alone]));
+/// assert!(table.to_html().contains("aria-label=\"0.50 (-0.50 to 1.50)\""));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EstimatePair {
     /// Drawn above.
     pub first: Estimate,
-    /// Drawn below.
-    pub second: Estimate,
+    /// Drawn below, if there is one.
+    pub second: Option<Estimate>,
     /// The numbers at the left and right end of the drawing.
     pub scale: (f64, f64),
 }
@@ -47,6 +50,7 @@ impl std::fmt::Display for Estimate {
 
 const WIDTH: f64 = 150.0;
 const HEIGHT: f64 = 24.0;
+const HEIGHT_OF_ONE: f64 = 14.0;
 /// Between a mark at an end and the edge.
 const AIR: f64 = 5.0;
 
@@ -63,26 +67,30 @@ impl EstimatePair {
         let (low, high) = self.scale;
         let span = if high > low { high - low } else { 1.0 };
         let x = |value: f64| AIR + (WIDTH - 2.0 * AIR) * ((value - low) / span).clamp(0.0, 1.0);
-        let mut out = format!(
-            "<svg class=\"pair\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}, beside {}\">\
-             <path class=\"zero\" d=\"M{zero:.1} 0V{HEIGHT}\"/>",
-            self.first,
-            self.second,
-            zero = x(0.0)
-        );
+        let height = if self.second.is_some() { HEIGHT } else { HEIGHT_OF_ONE };
+        let beside = self.second.map_or_else(String::new, |second| format!(", beside {second}"));
         let line = |estimate: Estimate, y: f64| {
             let (from, to) = (x(estimate.interval.0), x(estimate.interval.1));
             format!("<path d=\"M{from:.1} {y}H{to:.1}\"/>")
         };
-        let (own, other) = (x(self.first.value), x(self.second.value));
-        let _ = write!(
-            out,
-            "<g class=\"first\">{}<circle cx=\"{own:.1}\" cy=\"7\" r=\"3.5\"/></g>\
-             <g class=\"second\">{}<rect x=\"{:.1}\" y=\"14\" width=\"6\" height=\"6\"/></g></svg>",
+        let mut out = format!(
+            "<svg class=\"pair\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}{beside}\">\
+             <path class=\"zero\" d=\"M{zero:.1} 0V{height}\"/>\
+             <g class=\"first\">{}<circle cx=\"{own:.1}\" cy=\"7\" r=\"3.5\"/></g>",
+            self.first,
             line(self.first, 7.0),
-            line(self.second, 17.0),
-            other - 3.0
+            zero = x(0.0),
+            own = x(self.first.value)
         );
+        if let Some(second) = self.second {
+            let left = x(second.value) - 3.0;
+            let _ = write!(
+                out,
+                "<g class=\"second\">{}<rect x=\"{left:.1}\" y=\"14\" width=\"6\" height=\"6\"/></g>",
+                line(second, 17.0)
+            );
+        }
+        out.push_str("</svg>");
         out
     }
 }
@@ -102,7 +110,7 @@ mod tests {
     fn svg_has_its_marks_where_the_numbers_are() {
         let first = Estimate { value: 1.0, interval: (0.0, 2.0) };
         let second = Estimate { value: 2.0, interval: (2.0, 9.0) };
-        let svg = EstimatePair { first, second, scale: (0.0, 2.0) }.svg();
+        let svg = EstimatePair { first, second: Some(second), scale: (0.0, 2.0) }.svg();
         assert!(svg.contains("M5.0 7H145.0") && svg.contains("cx=\"75.0\""), "{svg}");
         // What lies beyond the scale ends at its edge.
         assert!(svg.contains("M145.0 17H145.0"), "{svg}");

@@ -3,6 +3,7 @@
 use super::{Effect, Holds, Rule};
 use crate::ExperimentError;
 use crate::cell::LEVEL;
+use mercer_render::Estimate;
 use mercer_statistics::holm;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -36,6 +37,9 @@ pub struct ClaimResult {
     pub rule: Rule,
     /// Our gain beside the printed one, where the paper prints numbers.
     pub effect: Option<Effect>,
+    /// Our mean gain over the datasets in points, and its 95 % interval, where the claim is about accuracies.
+    #[serde(skip)]
+    pub gain: Option<Estimate>,
     /// What refutes it where its own test does not decide, with its p.
     #[serde(skip)]
     pub(crate) otherwise: Option<(Rule, f64)>,
@@ -134,6 +138,7 @@ mod tests {
             adjusted: None,
             rule: Rule::Combined,
             effect: None,
+            gain: None,
             otherwise: None,
         };
         let result = |variant, holds, p| of(Family::Paper, variant, holds, p);

@@ -18,6 +18,8 @@ const CEN_1: Method = Method {
     name: "cen-1",
     title: "CEN-1",
     summary: "conditional embedding of a network's features (16-32-8), tuned by its complexity bound",
+    formula: "f(x) = Wᵀ φ(x), W = (ΦᵀΦ + n λ I)⁻¹ Φᵀ Y, φ a network 16-32-8; its weights and λ minimise the loss + τ α ‖W‖",
+    when: "small tables of classes, where a network's features shall have a bound",
     cites: "Hsu, Nock & Ramos (2018)",
     // 2: `alpha`, `norm` and `mean-loss` stand among the facts.
     revision: 2,
@@ -40,6 +42,8 @@ const CEN_2: Method = Method {
     name: "cen-2",
     title: "CEN-2",
     summary: "conditional embedding of a network's features (96-32), tuned by its complexity bound",
+    formula: "f(x) = Wᵀ φ(x), W = (ΦᵀΦ + n λ I)⁻¹ Φᵀ Y, φ a network 96-32; its weights and λ minimise the loss + τ α ‖W‖",
+    when: "as `cen-1`, for more columns",
     cost: Cost {
         fit: "3 epochs n (P + p^2), P = 96 d + 3072, p = 32",
         predict: "P + p K",
@@ -54,6 +58,8 @@ const CEN_IMPLICIT: Method = Method {
     name: "cen-implicit",
     title: "implicit CEN",
     summary: "embedding with a Gaussian kernel of a network's features (96-32), all learned together",
+    formula: "f(x) = Yᵀ (K + n λ I)⁻¹ k(φ(x)), k Gaussian, φ a network 96-32; all minimise the loss + τ α √tr(Vᵀ K V)",
+    when: "to try a kernel on top of a network's features; costs a solve per step",
     cost: Cost {
         fit: "3 epochs n (P + b p + b^2/3), P = 96 d + 3072, p = 32",
         predict: "P + n (p + K)",
@@ -73,6 +79,8 @@ const CEN_CNN: Method = Method {
     name: "cen-cnn",
     title: "CEN",
     summary: "conditional embedding of a convolutional network's features, two dropout masks a step",
+    formula: "f(x) = Wᵀ φ(x), W = (ΦᵀΦ + n λ I)⁻¹ Φᵀ Y, φ a convolutional network; its weights and λ minimise the loss + τ α ‖W‖",
+    when: "images of 28 × 28 pixels",
     cost: Cost {
         // Multiply-adds of an image of 28 x 28 in both convolutions and the dense layer, features p.
         fit: "3 epochs n (C + p^2), C = 14000000, p = 1024",
