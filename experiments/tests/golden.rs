@@ -42,6 +42,19 @@ fn sources() -> Vec<(PathBuf, String)> {
             }
         }
     }
+    // Tests in a folder of their own share what its first file reads.
+    let folders: Vec<PathBuf> = sources
+        .iter()
+        .filter(|(path, _)| path.ends_with("tests/mod.rs"))
+        .filter_map(|(path, _)| Some(path.parent()?.to_owned()))
+        .collect();
+    for folder in folders {
+        let (inside, others): (Vec<_>, Vec<_>) =
+            sources.into_iter().partition(|(path, _)| path.parent() == Some(&folder));
+        sources = others;
+        let texts: Vec<String> = inside.into_iter().map(|(_, text)| text).collect();
+        sources.push((folder, texts.concat()));
+    }
     sources
 }
 
