@@ -3,7 +3,7 @@ use mercer_harness::{Stop, TrialLimits, free_memory};
 use mercer_learning::{LearningError, Settings, find};
 use mercer_methods::registry;
 use mercer_workbench::{
-    Budget, Choices, ClassWeight, RowWeights, Table, WorkbenchError, fit, scaling_of, warnings,
+    Budget, Choices, ClassWeight, RowWeights, Table, WorkbenchError, fit, scaling_of,
 };
 use ndarray::{Array2, s};
 use pyo3::buffer::PyBuffer;
@@ -361,7 +361,7 @@ impl Model {
         let methods = registry();
         let method = find(&methods, &header.method).map_err(wrong)?;
         let open = method.unconverged(header.convergence, &header.settings, header.task());
-        let told = warnings(&header.method, &header.settings, &header.facts, header.data.rows);
+        let told = header.warnings(&methods);
         Ok(json!({
             "settings": header.settings,
             "facts": header.facts,

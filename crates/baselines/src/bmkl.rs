@@ -29,6 +29,7 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2, P = 14",
     },
     resource: None,
+    warnings: &[],
     settings: &declared::<BmklParams>,
     defaults: &|_| Settings::of(&BmklParams::default()),
     user_defaults: &mercer_learning::same_as_study,

@@ -25,6 +25,7 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n^3 · steps", predict: "n d", memory: "n^2" },
     resource: None,
+    warnings: &[],
     settings: &|| {
         let hints = [("steps", ConvergenceHint::More), ("tolerance", ConvergenceHint::Larger)];
         with_hints(declared::<DankParams>(), &hints)

@@ -26,6 +26,7 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2/parts^2, P = 14",
     },
     resource: None,
+    warnings: &[],
     settings: &declared::<DistributedBmklParams>,
     defaults: &|shape| {
         let parts = shape.rows.div_ceil(2500).max(2);

@@ -22,7 +22,7 @@ pub(crate) const METHOD: Method = Method {
     name: "gaussian-process",
     title: "GP",
     summary: "Gaussian process: regression with standard deviations; classes, one against the others, by Laplace's method; evidence maximised by L-BFGS",
-    formula: "k(x, z) = s² exp(−Σ (x_j − z_j)²/(2 l_j²)); s, l and the noise maximise the evidence",
+    formula: "f(x) = k(x)ᵀ (K + σ² I)⁻¹ y, k(x, z) = s² exp(−‖x − z‖²/(2 l²)), or an l for each column; s, l and σ maximise the evidence; classes by Laplace",
     when: "up to some 2000 rows, where standard deviations or probabilities matter",
     cites: "Rasmussen & Williams (2006), Alg. 2.1, 3.1, 3.2, 5.1",
     revision: 1,
@@ -33,6 +33,7 @@ pub(crate) const METHOD: Method = Method {
         memory: "(K + 4) n^2",
     },
     resource: None,
+    warnings: &[],
     settings: &|| {
         const CONDITIONS: &[Condition] = &[(&["noise"], &[Where::is("task", &["regression"])])];
         let hints = [("iterations", ConvergenceHint::More)];

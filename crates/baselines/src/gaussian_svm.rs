@@ -22,7 +22,7 @@ pub(crate) const METHOD: Method = Method {
     name: "gaussian-svm",
     title: "Gaussian SVM",
     summary: "support vector machine, Gaussian by default; by our own solver, or by linfa-svm",
-    formula: "f(x) = Σ α_i y_i k(x, x_i) + b, k(x, z) = exp(−‖x − z‖²/(2σ²)) by default; 0 ≤ α_i ≤ C",
+    formula: "f(x) = Σ α_i k(x, x_i) + b, −C ≤ α_i ≤ C, k(x, z) = exp(−s² ‖x − z‖²/2) by default",
     when: "the first method to try on up to 20,000 rows",
     cites: "Cortes & Vapnik (1995); Drucker et al. (1997)",
     revision: 1,
@@ -34,6 +34,7 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
+    warnings: &[],
     settings: &|| {
         const CONDITIONS: &[Condition] = &[
             (&["epsilon"], &[Where::is("task", &["regression"])]),

@@ -21,7 +21,7 @@ pub(crate) const METHOD: Method = Method {
     title: "kernel ridge",
     summary: "kernel ridge regression, Gaussian by default, by Cholesky, or by conjugate gradients where the matrix is too large; classes by least squares on one-hot",
     formula: "f(x) = ȳ + Σ α_i k(x, x_i), (K + λ n I) α = y − ȳ, k(x, z) = exp(−s² ‖x − z‖²/2) by default",
-    when: "the first method to try on numbers; chooses its ridge itself",
+    when: "up to some 10,000 rows, numbers above all; chooses its ridge itself",
     cites: "Saunders, Gammerman & Vovk (1998)",
     revision: 1,
     tasks: Tasks::Both,
@@ -32,6 +32,7 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
+    warnings: &[],
     settings: &|| {
         let hints = [
             ("iterations", ConvergenceHint::More),

@@ -15,7 +15,7 @@ pub(crate) const METHOD: Method = Method {
     title: "KTA",
     summary: "kernel that aligns best with the labels, out of 11 Gaussians; then a support vector machine",
     formula: "Σ_k μ_k K_k, μ ≥ 0, aligned best with the labels' kernel after centring; then an SVM",
-    when: "a learned kernel in a second; first of all methods on our leaderboard",
+    when: "a learned kernel in a second",
     cites: "Cortes, Mohri & Rostamizadeh (2012)",
     revision: 1,
     tasks: Tasks::Classification,
@@ -25,6 +25,7 @@ pub(crate) const METHOD: Method = Method {
         memory: "P n^2/2, P = 11",
     },
     resource: None,
+    warnings: &[],
     settings: &|| {
         let hints = [("tolerance", ConvergenceHint::Larger)];
         with_hints(declared::<KtaParams>(), &hints)

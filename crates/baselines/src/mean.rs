@@ -17,6 +17,7 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Regression,
     cost: Cost { fit: "n", predict: "1", memory: "1" },
     resource: None,
+    warnings: &[],
     settings: &declared::<NoSettings>,
     defaults: &no_settings,
     user_defaults: &mercer_learning::same_as_study,

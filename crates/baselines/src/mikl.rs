@@ -32,6 +32,7 @@ pub(crate) const METHOD: Method = Method {
         memory: "3 P n^2, P = 3",
     },
     resource: None,
+    warnings: &[],
     settings: &|| {
         let hints =
             [("newton_steps", ConvergenceHint::More), ("tolerance", ConvergenceHint::Larger)];

@@ -32,6 +32,7 @@ pub(crate) const METHOD: Method = Method {
         memory: "n D + n^2",
     },
     resource: None,
+    warnings: &[],
     settings: &|| {
         const CONDITIONS: &[Condition] = &[
             (&["lambda"], &[Where::is("stage", &["ridge"])]),

@@ -18,7 +18,7 @@ pub(crate) const METHOD: Method = Method {
     name: "rfm",
     title: "RFM",
     summary: "recursive feature machine: kernel ridge regression whose metric is the mean outer product of its own gradients, learned in rounds",
-    formula: "f(x) = ȳ + Σ α_i exp(−(‖x − x_i‖_M/L)^p), (K + λ I) α = y − ȳ; M ← mean of ∇f ∇fᵀ over the rows, in rounds",
+    formula: "f(x) = ȳ + Σ α_i exp(−(‖x − x_i‖_M/L)^p), (K + λ I) α = y − ȳ; M ← mean of ∇f ∇fᵀ over the rows, divided by its largest entry, in rounds",
     when: "columns of which few matter, or that act together",
     cites: "Radhakrishnan, Beaglehole, Pandit & Belkin (2024)",
     revision: 1,
@@ -30,6 +30,7 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
+    warnings: &[],
     settings: &declared::<RfmParams>,
     defaults: &|shape| {
         let diagonal = shape.features > FULL;

@@ -16,6 +16,7 @@ pub(crate) const METHOD: Method = Method {
         memory: "50 b d + 4 P, P = 3300000",
     },
     resource: Some("epochs"),
+    warnings: &[],
     settings: &declared::<SoftmaxNetworkParams>,
     defaults: &|_| {
         Settings::of(&SoftmaxNetworkParams {

@@ -16,6 +16,7 @@ pub(crate) const METHOD: Method = Method {
         memory: "n (d + 4 p) + 4 P, P = 96 d + 3072, p = 32",
     },
     resource: Some("epochs"),
+    warnings: &[],
     settings: &declared::<SoftmaxNetworkParams>,
     defaults: &|_| Settings::of(&SoftmaxNetworkParams::default()),
     user_defaults: &mercer_learning::same_as_study,

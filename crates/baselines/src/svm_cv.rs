@@ -29,6 +29,7 @@ pub(crate) const METHOD: Method = Method {
     },
     // The search over the grid is the method: a tuner has nothing to add.
     resource: None,
+    warnings: &[],
     settings: &|| {
         let hints = [("tolerance", ConvergenceHint::Larger)];
         with_hints(declared::<SvmCvParams>(), &hints)

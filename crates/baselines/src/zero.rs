@@ -16,6 +16,7 @@ pub(crate) const METHOD: Method = Method {
     tasks: Tasks::Regression,
     cost: Cost { fit: "1", predict: "1", memory: "1" },
     resource: None,
+    warnings: &[],
     settings: &declared::<NoSettings>,
     defaults: &no_settings,
     user_defaults: &mercer_learning::same_as_study,

@@ -54,6 +54,7 @@ impl Path {
         tasks: Tasks::Both,
         cost: Cost { fit: "-", predict: "-", memory: "-" },
         resource: None,
+        warnings: &[],
         settings: &mercer_learning::undeclared,
         defaults: &|_| Settings::new(),
         user_defaults: &mercer_learning::same_as_study,

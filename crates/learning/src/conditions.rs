@@ -255,6 +255,7 @@ mod tests {
         tasks: Tasks::Both,
         cost: Cost { fit: "n", predict: "1", memory: "1" },
         resource: None,
+        warnings: &[],
         settings: &settings,
         defaults: &|_| Settings::new(),
         user_defaults: &|_| Settings::new(),

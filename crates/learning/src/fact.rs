@@ -42,6 +42,8 @@ pub const ALPHA: &str = "alpha";
 pub const NORM: &str = "norm";
 /// The loss of Theorem 4 of `mce`, averaged over the training rows.
 pub const MEAN_LOSS: &str = "mean-loss";
+/// Rows of a batch, as it was used.
+pub const BATCH_USED: &str = "batch-used";
 /// Iterations of an iterative solve.
 pub const ITERATIONS: &str = "iterations";
 /// 1 where they were with a matrix stored in single precision, 0 where it was computed for each.

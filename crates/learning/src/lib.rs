@@ -33,6 +33,7 @@ mod settings;
 mod space;
 mod state;
 mod streams;
+mod warning;
 mod words;
 
 pub use checkpoint::Checkpoints;
@@ -59,4 +60,5 @@ pub use settings::Settings;
 pub use space::{Axis, Range, Space};
 pub use state::{Element, Numbers, Outline, State, Tensor, never_kept};
 pub use streams::{SECOND_STAGE, Stream, Streams};
+pub use warning::{Ended, Warning};
 pub use words::{counted, nearest, one_line};

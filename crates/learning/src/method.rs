@@ -1,6 +1,6 @@
 use crate::{
     Convergence, ConvergenceHint, Fitted, Fitting, LearningError, Predictor, RowChunks, Sample,
-    Setting, Settings, Shape, Space, State, Task, nearest,
+    Setting, Settings, Shape, Space, State, Task, Warning, nearest,
 };
 
 /// A way to fit, with its settings checked: it holds no data.
@@ -173,6 +173,7 @@ type Making<From, To> = dyn Fn(&From) -> Result<Box<To>, LearningError> + Sync;
 ///     tasks: Tasks::Regression,
 ///     cost: Cost { fit: "n", predict: "1", memory: "1" },
 ///     resource: None,
+///     warnings: &[],
 ///     settings: &declared::<MeanParams>,
 ///     defaults: &|_| Settings::new(),
 ///     user_defaults: &mercer_learning::same_as_study,
@@ -222,6 +223,8 @@ pub struct Method {
     pub cost: Cost,
     /// The setting that scales training effort (`"epochs"`), if there is one: the tuner's rungs.
     pub resource: Option<&'static str>,
+    /// What may be wrong with a fit of this method, beside what may be with any ([`Method::warnings_of`]).
+    pub warnings: &'static [Warning],
     /// What can be set, as the type declares it that reads it ([`crate::declared`]).
     pub settings: &'static (dyn Fn() -> Vec<Setting> + Sync),
     /// Settings of a sensible first run on standard-scaled data of this shape.
@@ -269,7 +272,7 @@ impl Method {
     /// # use mercer_learning::{Cost, Method, Space, Tasks};
     /// # const METHOD: Method = Method {
     /// #     name: "toy", title: "toy", summary: "a toy", formula: "", when: "", cites: "nobody", revision: 1,
-    /// #     tasks: Tasks::Both, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
+    /// #     tasks: Tasks::Both, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None, warnings: &[],
     /// #     settings: &Vec::new, defaults: &|_| Settings::new(), user_defaults: &mercer_learning::same_as_study,
     /// #     space: &|_| Space::default(), build: &|_| unreachable!(), restore: &|_| unreachable!(),
     /// # };
@@ -357,7 +360,7 @@ impl Method {
     /// # use mercer_learning::{Cost, LearningError, Method, Settings, Space, Task, Tasks};
     /// # const METHOD: Method = Method {
     /// #     name: "mean", title: "mean", summary: "the mean", formula: "", when: "", cites: "folklore", revision: 1,
-    /// #     tasks: Tasks::Regression, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None,
+    /// #     tasks: Tasks::Regression, cost: Cost { fit: "n", predict: "1", memory: "1" }, resource: None, warnings: &[],
     /// #     settings: &Vec::new, defaults: &|_| Settings::new(), user_defaults: &mercer_learning::same_as_study,
     /// #     space: &|_| Space::default(), build: &|_| Err(LearningError::Interrupted),
     /// #     restore: &mercer_learning::never_kept,

@@ -84,6 +84,7 @@ const LAPLACE: Method = Method {
     tasks: Tasks::Regression,
     cost: Cost { fit: "n^3", predict: "n d", memory: "n^2" },
     resource: None,
+    warnings: &[],
     settings: &declared::<LaplaceParams>,
     defaults: &|_| Settings::new(),
     user_defaults: &same_as_study,

@@ -13,18 +13,20 @@ use serde_json::Value;
 impl Outside {
     pub(crate) fn method(&'static self) -> Method {
         let title = self.declared.title.clone().unwrap_or_else(|| self.name.to_owned());
-        let summary = self.declared.summary.clone().unwrap_or_else(|| self.what());
+        let what = self.what();
+        let summary = self.declared.summary.clone().unwrap_or_else(|| what.clone());
         Method {
             name: self.name,
             title: title.leak(),
             summary: summary.leak(),
-            formula: "what the program computes",
-            when: "what the program is for",
+            formula: what.leak(),
+            when: "a rival from outside, on the same splits",
             cites: "a program from outside",
             revision: self.revision,
             tasks: self.declared.can().unwrap_or(mercer_learning::Tasks::Both),
             cost: Cost { fit: "n d", predict: "d", memory: "n d" },
             resource: None,
+            warnings: &[],
             settings: Box::leak(Box::new(move || self.settings())),
             defaults: Box::leak(Box::new(move |_: &mercer_learning::Shape| self.defaults())),
             user_defaults: &mercer_learning::same_as_study,

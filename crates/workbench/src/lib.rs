@@ -28,12 +28,14 @@ mod header;
 mod importance;
 mod intervals;
 mod model;
+mod notes;
 mod output;
 mod page;
 mod passes;
 mod provenance;
 mod ranking;
 mod score;
+mod splitting;
 mod stream;
 mod table;
 mod tuning;
@@ -49,22 +51,19 @@ pub use conformal::{Conformal, Sets};
 pub use coverage::{Coverage, Wanted, coverage};
 pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;
-pub use evaluate::{
-    Estimate, Evaluation, Splitting, angles_lost, at_the_peak, batch_beyond_the_rows,
-    batches_of_one, classes_missing, evaluate, evaluate_model, features_apart, flat_kernel,
-    hardly_moved, indefinite, inverted, jittered, never_penalised, no_better, pairs_left_out,
-    rows_left_out, search_cut_short, solved_at, sorted_by_class, unread, warnings, zero_lengths,
-};
+pub use evaluate::{Estimate, Evaluation, evaluate, evaluate_model};
 pub use fit::{Choices, fit, method_for, scaling_of};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};
 pub use importance::{CurvePoint, Dependence, Importance};
 pub use model::{Model, Predicted};
+pub use notes::{no_better, rows_left_out, solved_at};
 pub use output::Output;
 pub use page::{across_page, comparison_page, evaluation_page};
 pub use passes::fit_in_passes;
 pub use provenance::Provenance;
 pub use ranking::{RankedMethod, Ranking, ScoreColumns, ScoreTable, rank};
 pub use score::{Scores, primary};
+pub use splitting::Splitting;
 pub use stream::{ExtraColumns, PredictedRows};
 pub use table::{RowWeights, Table};
 pub use tuning::{Budget, tune};

@@ -8,8 +8,7 @@ use crate::Ended;
 use mercer_learning::{counted, find, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Model, Table, WorkbenchError, classes_missing, fit, fit_in_passes, rows_left_out, solved_at,
-    warnings,
+    Model, Table, WorkbenchError, fit, fit_in_passes, rows_left_out, solved_at,
 };
 use std::io::Write;
 use std::time::Instant;
@@ -42,8 +41,7 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
         tracing::warn!("{}: {warning}", model.header.method);
     }
     let header = &model.header;
-    let told = warnings(&header.method, &header.settings, &header.facts, header.data.rows);
-    for warning in told.into_iter().chain(classes_missing(&header.method, &header.facts)) {
+    for warning in header.warnings(&methods) {
         tracing::warn!("{warning}");
     }
     if let (Some(asked), Some(held)) = (args.choices.buffer, header.buffer)

@@ -61,6 +61,7 @@ pub const METHODS: &[Method] = &[Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n", predict: "1", memory: "n d" },
     resource: None,
+    warnings: &[],
     settings: &declared::<MajorityParams>,
     defaults: &|_| Settings::new().with("cap", 100),
     user_defaults: &mercer_learning::same_as_study,

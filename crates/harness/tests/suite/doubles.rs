@@ -186,6 +186,7 @@ const DRIFTING: Method = Method {
     tasks: Tasks::Classification,
     cost: Cost { fit: "n d", predict: "K d", memory: "K d" },
     resource: Some("epochs"),
+    warnings: &[],
     settings: &undeclared,
     defaults: &|_| {
         let settings = Settings::new().with("epochs", 9).with("rate", 0.01);

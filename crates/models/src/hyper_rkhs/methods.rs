@@ -128,6 +128,7 @@ const HYPER_KRR: Method = Method {
         memory: "min(n, points)^2",
     },
     resource: Some("points"),
+    warnings: super::warnings::WARNINGS,
     settings: &|| {
         let declared = declared::<HyperClassifierParams>();
         with_hints(
@@ -147,8 +148,8 @@ const HYPER_SVR: Method = Method {
     revision: 3,
     title: "hyper-SVR (Gaussian)",
     summary: "SVM with a kernel learned by support vector regression on pairs, Gaussian hyper-kernel",
-    formula: "k(x, x') = Σ_q γ_q h(q, (x, x')) minimises ½ ‖k‖² + C Σ max(0, |k(x_i, x_j) + b − Y_ij| − ε); then an SVM with k",
-    when: "as `hyper-krr`, with a tube in place of squares; ranked above it here",
+    formula: "k(x, x') = Σ_q γ_q h(q, (x, x')) minimises ½ ‖k‖² + C Σ max(0, |k(x_i, x_j) + b − Y_ij| − ε), C = 1/(2 λ m²); then an SVM with k",
+    when: "as `hyper-krr`, with a tube in place of squares",
     cost: Cost {
         fit: "search.folds 175 s^4 + subsets min(u^4, 10 P M^4) + r M n_test, P = given(pairs, 20000), \
               M = given(landmarks, 20), r = min(m, machine_rows), u = m/subsets, s = min(80, 0.8 m), \

@@ -42,6 +42,7 @@ mod system;
 mod target;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 pub use classifier::HyperClassifier;
 pub use krein::KreinFeatures;

@@ -244,7 +244,7 @@ impl EmbeddingLearner {
         let (machine, lambda, jittered) =
             self.descend(&whole, machine, (size, held, steps), task, fitting)?;
         facts.insert("jitter-steps".to_owned(), jittered as f64);
-        facts.insert("batch-used".to_owned(), size as f64);
+        facts.insert(fact::BATCH_USED.to_owned(), size as f64);
         self.finish(&whole, &machine, lambda, task, facts, Convergence::FixedSteps { steps })
     }
 

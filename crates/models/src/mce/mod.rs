@@ -39,6 +39,7 @@ mod params;
 mod selection;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 pub use batches::BatchOrder;
 pub use cen::{Cen, CenParams, Layers, METHODS as CEN_METHODS, Masks, Precision};

@@ -66,6 +66,7 @@ const KERNEL_RIDGELESS: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "9 n^3 + n^2 d", predict: "n (d + K)", memory: "n^2" },
     resource: None,
+    warnings: super::warnings::OF_KERNELS,
     settings: &|| {
         let hints = [
             ("iterations", ConvergenceHint::More),
@@ -94,7 +95,7 @@ const RF_RIDGELESS: Method = Method {
     name: "rf-ridgeless",
     title: "RF",
     summary: "random features without a ridge: least squares of least norm, truncated by default",
-    formula: "f(x) = wᵀ φ(x), w = Φ⁺ y, φ(x) = c cos(Oᵀx + b), O drawn from N(0, s²)",
+    formula: "f(x) = wᵀ φ(x), w = Φ⁺ y, φ(x) = c cos(Oᵀx + b), O drawn from N(0, k²), k = std",
     when: "to see double descent; to predict, `rf-ridge` is safer",
     cites: CITES,
     revision: 1,
@@ -105,6 +106,7 @@ const RF_RIDGELESS: Method = Method {
         memory: "n D + min(n, D)^2",
     },
     resource: None,
+    warnings: super::warnings::OF_FEATURES,
     settings: &|| with_conditions(declared::<RandomFeaturesParams>(), OF_FEATURES),
     defaults: &|shape| closed_defaults(shape, 0.0),
     user_defaults: &mercer_learning::same_as_study,
@@ -117,7 +119,7 @@ const RF_RIDGE: Method = Method {
     name: "rf-ridge",
     title: "RF ridge",
     summary: "random features, ridge regression",
-    formula: "f(x) = wᵀ φ(x), w = (ΦᵀΦ + λ n I)⁻¹ Φᵀ y, φ(x) = c cos(Oᵀx + b), O drawn from N(0, s²)",
+    formula: "f(x) = wᵀ φ(x), w = (ΦᵀΦ + λ n I)⁻¹ Φᵀ y, φ(x) = c cos(Oᵀx + b), O drawn from N(0, k²), k = std",
     when: "kernel ridge on more rows than a Gram matrix can have: up to millions",
     defaults: &|shape| closed_defaults(shape, STUDIED),
     // A ridge that is right for a table of strangers is known to nobody.
@@ -159,6 +161,7 @@ const RF_SGD: Method = Method {
     tasks: Tasks::Both,
     cost: Cost { fit: "epochs n D (d + K)", predict: "D (d + K)", memory: "n d + D (d + K)" },
     resource: Some("epochs"),
+    warnings: super::warnings::OF_STEPS,
     settings: &|| with_conditions(declared::<FeatureSgdParams>(), OF_STEPS),
     defaults: &|shape| trained_defaults(shape, SgdKind::RfSgd),
     user_defaults: &mercer_learning::same_as_study,
@@ -172,7 +175,7 @@ const RFTK: Method = Method {
     title: "RFTK",
     summary: "random features whose frequencies are learned under a penalty of the kernel's trace",
     formula: "f(x) = wᵀ φ(x), φ(x) = c cos(Oᵀx + b); w follows gradients of the loss, O every s steps those of loss + β ‖φ(X)‖²",
-    when: "many rows; the best ranked here of the methods that learn frequencies",
+    when: "many rows; frequencies learned, with steps of their own",
     // Whoever says how often the frequencies move means the penalty too, as in Algorithm 1.
     settings: &|| {
         let settings = with_conditions(declared::<FeatureSgdParams>(), OF_STEPS);

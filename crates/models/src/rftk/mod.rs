@@ -31,6 +31,7 @@ mod sgd;
 mod sgd_params;
 #[cfg(test)]
 mod tests;
+mod warnings;
 mod width;
 
 pub use features::{ClosedPrecision, RandomFeatures, RandomFeaturesParams};

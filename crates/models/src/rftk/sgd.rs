@@ -201,7 +201,7 @@ impl FeatureSgd {
         for (name, value) in [
             ("effective-rank", effective_rank(phi.view())),
             ("frequency-steps", moves as f64),
-            ("batch-used", plan.batch as f64),
+            (fact::BATCH_USED, plan.batch as f64),
         ] {
             facts.insert(name.to_owned(), value);
         }

@@ -187,7 +187,7 @@ impl Cen {
         facts.insert("training-accuracy".to_owned(), predictor.accuracy);
         facts.insert("jitter".to_owned(), predictor.jitter);
         facts.insert("jitter-steps".to_owned(), *jittered as f64);
-        facts.insert("batch-used".to_owned(), batch as f64);
+        facts.insert(fact::BATCH_USED.to_owned(), batch as f64);
         let Bounded { alpha, norm, loss } = predictor.bounded;
         for (name, value) in [(fact::ALPHA, alpha), (fact::NORM, norm), (fact::MEAN_LOSS, loss)] {
             facts.insert(name.to_owned(), value);

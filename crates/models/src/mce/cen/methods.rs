@@ -18,7 +18,7 @@ const CEN_1: Method = Method {
     name: "cen-1",
     title: "CEN-1",
     summary: "conditional embedding of a network's features (16-32-8), tuned by its complexity bound",
-    formula: "f(x) = Wᵀ φ(x), W = (ΦᵀΦ + n λ I)⁻¹ Φᵀ Y, φ a network 16-32-8; its weights and λ minimise the loss + τ α ‖W‖",
+    formula: "f(x) = Wᵀ φ(x), W = (ΦᵀΦ + n λ I)⁻¹ Φᵀ Y, φ a network 16-32-8; its weights and λ minimise Σ −log f_y(x) + τ ‖W‖",
     when: "small tables of classes, where a network's features shall have a bound",
     cites: "Hsu, Nock & Ramos (2018)",
     // 2: `alpha`, `norm` and `mean-loss` stand among the facts.
@@ -30,6 +30,7 @@ const CEN_1: Method = Method {
         memory: "n (d + 8 p) + 4 P, P = 16 d + 768, p = 8",
     },
     resource: Some("epochs"),
+    warnings: &[crate::mce::warnings::batches_of_one],
     settings: &|| with_conditions(declared::<CenParams>(), CONDITIONS),
     defaults: &|_| Settings::of(&dense(&[16, 32], 8)),
     user_defaults: &mercer_learning::same_as_study,
@@ -42,7 +43,7 @@ const CEN_2: Method = Method {
     name: "cen-2",
     title: "CEN-2",
     summary: "conditional embedding of a network's features (96-32), tuned by its complexity bound",
-    formula: "f(x) = Wᵀ φ(x), W = (ΦᵀΦ + n λ I)⁻¹ Φᵀ Y, φ a network 96-32; its weights and λ minimise the loss + τ α ‖W‖",
+    formula: "f(x) = Wᵀ φ(x), W = (ΦᵀΦ + n λ I)⁻¹ Φᵀ Y, φ a network 96-32; its weights and λ minimise Σ −log f_y(x) + τ ‖W‖",
     when: "as `cen-1`, for more columns",
     cost: Cost {
         fit: "3 epochs n (P + p^2), P = 96 d + 3072, p = 32",
@@ -79,7 +80,7 @@ const CEN_CNN: Method = Method {
     name: "cen-cnn",
     title: "CEN",
     summary: "conditional embedding of a convolutional network's features, two dropout masks a step",
-    formula: "f(x) = Wᵀ φ(x), W = (ΦᵀΦ + n λ I)⁻¹ Φᵀ Y, φ a convolutional network; its weights and λ minimise the loss + τ α ‖W‖",
+    formula: "f(x) = Wᵀ φ(x), W = (ΦᵀΦ + n λ I)⁻¹ Φᵀ Y, φ a convolutional network; its weights and λ minimise Σ −log f_y(x) + τ ‖W‖",
     when: "images of 28 × 28 pixels",
     cost: Cost {
         // Multiply-adds of an image of 28 x 28 in both convolutions and the dense layer, features p.
