@@ -69,14 +69,14 @@ const PAPERS: [Paper; 4] = [
         venue: "AAAI 2020",
         link: "https://arxiv.org/abs/1909.04894",
         table: "askl/table2.md",
-        terms: "SK and NSK draw their frequencies at random; SKL, NSKL and ASKL learn them. N: the kernel need not be stationary. ASKL adds two penalties, the trace norm and the feature norm.",
+        terms: "SK and NSK draw their frequencies at random; SKL, NSKL and ASKL learn them. NSK, NSKL and ASKL use non-stationary kernels. ASKL adds two penalties, the trace norm and the feature norm.",
         results: [
             "Learned frequencies beat random ones if both train their output weights.",
             "Its two penalties show no significant gain.",
         ],
         headline: Headline {
             claim: "askl-beats-nskl",
-            words: "With penalties over without",
+            words: "Gain from the penalties",
             variants: &[("printed", "its settings"), ("released", "its code"), ("tuned", "tuned")],
         },
     },
@@ -91,7 +91,7 @@ const PAPERS: [Paper; 4] = [
         terms: "RF: random features without a ridge. RF-SGD: the same, by gradient steps. RFTK learns the frequencies, too, under a penalty of the trace. `theorem`: the steps of Theorem 1.",
         results: [
             "Double descent reproduces.",
-            "The trace penalty shows no gain. The lead over kernel ridge is mostly one shared bandwidth.",
+            "The trace penalty shows no gain. Its lead over kernel ridge ends once each has its own bandwidth.",
         ],
         headline: Headline {
             claim: "rftk-beats-kernel-ridge",
@@ -109,7 +109,7 @@ const PAPERS: [Paper; 4] = [
         table: "hyper/table2.md",
         terms: "hyper-KRR learns a kernel by ridge regression over pairs of rows, hyper-SVR by support vector regression; an SVM then uses it. SVM-CV: one Gaussian, by cross-validation. `pull-2`: DANK with this weight of the labels.",
         results: [
-            "Only hyper-SVR always learns the logarithmic kernel; both learn the Gaussian.",
+            "Both learn the Gaussian kernel; only hyper-SVR always learns the logarithmic one.",
             "No learned kernel beats one cross-validated Gaussian significantly.",
         ],
         headline: Headline {
@@ -129,7 +129,7 @@ const PAPERS: [Paper; 4] = [
         terms: "GMCE: a conditional embedding, tuned by its complexity bound on all rows; GMCE-SGD: on a tenth at a time. CEN: on the features of a network. ERM, CV, MED: without the bound. `stratified`: each fold has all classes in proportion.",
         results: [
             "With summed losses GMCE matches every digit on four of six datasets.",
-            "Most of its gain over the median heuristic is the ridge of that heuristic.",
+            "Its lead over the median heuristic ends with a better ridge.",
         ],
         headline: Headline {
             claim: "mce-bound-beats-median",
@@ -141,7 +141,7 @@ const PAPERS: [Paper; 4] = [
 
 const TEXTS: Texts = Texts {
     title: "Do four kernel-learning papers reproduce?",
-    subtitle: "Every number and claim, run again.",
+    subtitle: "Every table and figure, run again.",
     commands: "\
 ```
 ./setup && just reproduce

@@ -2,12 +2,15 @@
 
 mod all_pairs;
 mod board;
+mod claims;
+mod common;
 mod conditions;
 mod conformance;
 mod costs;
 mod embeddings;
 mod errata;
 mod examples;
+mod findings;
 mod golden;
 mod kinds;
 mod layers;

@@ -1,20 +1,14 @@
 //! The files of the project hold together: specs, claims, findings, artefacts, published numbers.
 
+use crate::common::{committed, planned};
 use crate::made_up;
 use mercer_datasets::Catalogue;
 use mercer_experiments::{catalogue, plannable};
-use mercer_harness::{Selection, Spec, Trial, plan};
-use mercer_learning::{Method, Shape, Task, find};
-use mercer_records::{CurvePoint, Record};
-use mercer_report::{
-    ClaimResult, Drawing, Holds, RecordSet, RenderContext, Rendered, coverage, write,
-};
+use mercer_harness::{Selection, Trial, plan};
+use mercer_learning::{Shape, Task, find};
+use mercer_report::{Drawing, Holds, RecordSet, RenderContext, Rendered, coverage, write};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-
-fn planned(spec: &Spec, methods: &[Method], profile: &str) -> Vec<Trial> {
-    plan(spec, methods, profile, &Selection::default(), &|_| None).unwrap()
-}
 
 #[test]
 fn every_spec_parses_and_plans_in_every_profile() {
@@ -177,6 +171,20 @@ fn ids(rendered: &Rendered) -> Vec<String> {
     rendered.tables.iter().map(|table| table.id.clone()).chain(drawings).collect()
 }
 
+/// A command of the page of methods runs as it stands: `compare` refuses a name that is there twice.
+#[test]
+fn no_method_is_compared_with_itself() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/methods.html");
+    let page = std::fs::read_to_string(path).unwrap();
+    let pairs: Vec<_> =
+        page.split("compare --methods ").skip(1).filter_map(|rest| rest.split_once(' ')).collect();
+    assert!(pairs.len() > 30, "{}", pairs.len());
+    for (names, _) in pairs {
+        let (one, other) = names.split_once(',').unwrap();
+        assert_ne!(one, other);
+    }
+}
+
 #[test]
 fn every_artefact_renders_without_a_record() {
     let (methods, selection) = (plannable(), Selection::default());
@@ -277,78 +285,6 @@ fn a_name_that_is_no_artefact_gets_a_suggestion() {
     assert!(rftk.iter().any(|artefact| artefact.id == "audit/rftk-beta-zero"));
 }
 
-/// What the numbers of one cell are called in the table that judges several on the same methods.
-fn labels(artefact: &str) -> Vec<String> {
-    if artefact != "hyper/table1" {
-        return vec![String::new()];
-    }
-    let mut all = Vec::new();
-    for way in ["known kernel", "Pan2017", "hyper-KRR", "hyper-SVR"] {
-        for target in ["gaussian", "log"] {
-            for number in ["rmse", "unlabelled", "test"] {
-                all.push(format!("{way}, {target} kernel, {number}"));
-            }
-        }
-    }
-    all
-}
-
-#[test]
-fn every_finding_points_at_something_and_every_number_has_a_query() {
-    let known = |id: &String| catalogue().artefacts().iter().any(|artefact| artefact.id == *id);
-    let findings = catalogue().findings().unwrap();
-    assert!(!findings.is_empty());
-    for finding in &findings {
-        assert_eq!(finding.faults(), Vec::<String>::new(), "{}", finding.id);
-        assert!(!finding.explains.is_empty(), "{} explains nothing", finding.id);
-        let strangers: Vec<_> = finding.explains.iter().filter(|id| !known(id)).collect();
-        assert!(strangers.is_empty(), "{} explains {strangers:?}", finding.id);
-        assert!(known(&finding.shown_by), "{} is shown by {}", finding.id, finding.shown_by);
-    }
-    // Every cell that a finding claims exists, and no two findings claim the same.
-    let methods = plannable();
-    let mut idle: BTreeSet<_> = findings
-        .iter()
-        .flat_map(|finding| (0..finding.cells.len()).map(|i| (finding.id, i)))
-        .collect();
-    for name in catalogue().studies() {
-        for trial in planned(&catalogue().study(&name).unwrap(), &methods, "paper") {
-            let key = &trial.key;
-            for label in labels(&key.artefact) {
-                let mut by = BTreeSet::new();
-                for finding in &findings {
-                    for (i, cells) in finding.cells.iter().enumerate() {
-                        let named = (&key.artefact, &key.variant, &key.dataset, &key.method);
-                        if cells.include(named.0, named.1, named.2, named.3)
-                            && (label.is_empty() || cells.speak_of(&label))
-                        {
-                            idle.remove(&(finding.id, i));
-                            by.insert(finding.id);
-                        }
-                    }
-                }
-                assert!(by.len() < 2, "{} {} {label}: {by:?}", key.dataset, key.method);
-            }
-        }
-    }
-    assert!(idle.is_empty(), "these cells exist nowhere: {idle:?}");
-    // No page lies in the folder unread.
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("findings");
-    let pages: BTreeSet<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(pages, findings.iter().map(|finding| finding.id.to_owned()).collect());
-}
-
-/// The records of the reference run.
-fn committed() -> RecordSet {
-    let mut records = RecordSet::new();
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/records");
-    records.add_archive(&folder);
-    records
-}
-
 /// `pdflatex` knows ASCII, Latin letters, and what is written as mathematics.
 #[test]
 fn tables_in_latex_hold_no_sign_that_it_lacks() {
@@ -407,78 +343,6 @@ fn the_page_of_what_is_run_counts_every_cell_once() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports/coverage.md");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.starts_with(&coverage(&context, &all).unwrap().to_markdown()), "just report");
-}
-
-/// Numbers of findings are asked anew at every rendering; the sentences around them are not.
-#[test]
-fn sentences_around_numbers_hold_on_the_committed_records() {
-    let (methods, missing) = (plannable(), BTreeMap::new());
-    let records = committed();
-    let selection = Selection::default();
-    let context =
-        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
-    let wrong: Vec<String> = catalogue()
-        .findings()
-        .unwrap()
-        .iter()
-        .flat_map(|finding| {
-            let found = finding.contradictions(&context).unwrap();
-            found.into_iter().map(|what| format!("{}: {what}", finding.id))
-        })
-        .collect();
-    assert!(wrong.is_empty(), "reread these findings: {wrong:#?}");
-}
-
-/// A finding without records explains no cell; none waits for its own.
-#[test]
-fn findings_have_their_records() {
-    let (methods, missing) = (plannable(), BTreeMap::new());
-    let records = committed();
-    let selection = Selection::default();
-    let context =
-        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
-    let all = catalogue().findings().unwrap();
-    let waiting: Vec<&str> = all
-        .iter()
-        .filter(|finding| !finding.stands(&context).unwrap())
-        .map(|finding| finding.id)
-        .collect();
-    assert!(waiting.is_empty(), "{waiting:?}");
-}
-
-/// What `askl-tuned-below-the-code` says of the search in words.
-#[test]
-fn on_poker_the_search_ends_on_both_sides_of_the_codes_values() {
-    let given = catalogue().study("askl/table2").unwrap().given["poker"].clone();
-    let records = committed();
-    let of = |study: &str, variant: &str, method: &str| -> BTreeMap<u32, &Record> {
-        let own = |record: &&Record| {
-            let key = &record.key;
-            let cell = (key.artefact.as_str(), key.variant.as_str(), key.method.as_str());
-            cell == (study, variant, method)
-                && key.dataset == "poker"
-                && record.result.metrics.contains_key("accuracy")
-        };
-        records.records().filter(own).map(|record| (record.key.repeat, record)).collect()
-    };
-    let of_the_code = |record: &&&Record| {
-        given.iter().all(|(name, value)| record.result.settings.get(name) == Some(value))
-    };
-    let nskl = of("askl/table2", "tuned", "nskl");
-    assert_eq!((nskl.values().filter(of_the_code).count(), nskl.len()), (1, 10));
-    let untuned = of("audit/askl", "standard-together", "askl");
-    let gains: Vec<f64> = of("askl/table2", "tuned", "askl")
-        .iter()
-        .map(|(repeat, tuned)| {
-            let accuracy = |record: &Record| record.result.metrics["accuracy"];
-            100.0 * (accuracy(tuned) - accuracy(untuned[repeat]))
-        })
-        .collect();
-    assert_eq!(gains.len(), 10);
-    assert_eq!(gains.iter().filter(|gain| **gain > 0.0).count(), 8, "{gains:?}");
-    let ends =
-        gains.iter().fold((0f64, 0f64), |(low, high), &gain| (low.min(gain), high.max(gain)));
-    assert_eq!((format!("{:.1}", ends.0), format!("{:.1}", ends.1)), ("-2.2".into(), "9.9".into()));
 }
 
 /// A finding that says why cells differ must be on the right side of the print, cell by cell; and the
@@ -630,277 +494,6 @@ fn means_are_ranked_over_common_repeats() {
     let results = claim.check(&context).unwrap();
     let corrected = results.iter().find(|result| result.variant == "tuned").unwrap();
     assert!(corrected.numbers.contains("best on 0"), "{}", corrected.numbers);
-}
-
-/// A misspelt study, variant, dataset, method or fact would stay "(not run)" for ever.
-#[test]
-fn every_query_of_a_finding_is_answered_by_a_full_set_of_records() {
-    let (methods, missing) = (plannable(), BTreeMap::new());
-    let (records, selection) = (made_up::with_simulations(&methods), made_up::selection());
-    let context = made_up::context(&records, &methods, &selection, &missing);
-    for finding in catalogue().findings().unwrap() {
-        assert!(
-            finding.answered(&context).unwrap(),
-            "{}: {}",
-            finding.id,
-            finding.text(&context).unwrap()
-        );
-        let text = finding.text(&context).unwrap();
-        assert!(!text.contains("(not run)") && !text.contains(['{', '}']), "{text}");
-    }
-}
-
-#[test]
-fn every_claim_names_what_exists_and_can_be_decided() {
-    let (methods, missing) = (plannable(), BTreeMap::new());
-    let (records, selection) = (made_up::full(&methods), made_up::selection());
-    let context = made_up::context(&records, &methods, &selection, &missing);
-    let findings = catalogue().findings().unwrap();
-    let mut checked = 0;
-    for (paper, _) in catalogue().sections() {
-        for claim in catalogue().claims(paper).unwrap() {
-            let spec = catalogue().study(&claim.study).unwrap();
-            for dataset in claim.datasets() {
-                assert!(spec.datasets.contains(dataset), "{}: {dataset}", claim.id);
-            }
-            for (study, variant, method) in claim.places() {
-                let variants = catalogue().study(study).unwrap().variants;
-                let mut own = variants.iter().filter(|own| variant.is_none_or(|v| own.name == v));
-                let runs = own.any(|own| own.methods.iter().any(|known| known.name == method));
-                assert!(runs, "{}: {study} {variant:?} {method}", claim.id);
-            }
-            for (variant, finding) in &claim.not_applicable {
-                assert!(spec.variants.iter().any(|known| known.name == *variant), "{}", claim.id);
-                assert!(findings.iter().any(|known| known.id == finding), "{}", claim.id);
-            }
-            if let Some(finding) = &claim.because {
-                assert!(findings.iter().any(|known| known.id == finding), "{}", claim.id);
-            }
-            for variant in &claim.variants {
-                let listed = spec.variants.iter().any(|known| known.name == *variant);
-                assert!(listed, "{}: {variant}", claim.id);
-            }
-            let results = claim.check(&context).unwrap();
-            let run = results.iter().filter(|result| result.holds != Holds::NotRun).count();
-            assert!(run > 0, "{} is not run in any variant: {results:?}", claim.id);
-            checked += 1;
-        }
-    }
-    assert!(checked >= 12, "{checked} claims");
-}
-
-/// What a claim says, variant by variant, if the made-up records of its study are changed so.
-fn checked(id: &str, repeats: u32, change: &dyn Fn(&Trial, &mut Record)) -> Vec<ClaimResult> {
-    let (methods, missing) = (plannable(), BTreeMap::new());
-    let selection = Selection { repeats: Some(repeats), ..Selection::default() };
-    let papers = catalogue().sections().iter();
-    let mut claims = papers.flat_map(|(paper, _)| catalogue().claims(paper).unwrap());
-    let claim = claims.find(|claim| claim.id == id).unwrap();
-    let spec = catalogue().study(&claim.study).unwrap();
-    let mut records = RecordSet::new();
-    records.add(plan(&spec, &methods, "paper", &selection, &|_| None).unwrap().iter().map(
-        |trial| {
-            let mut record = made_up::record(trial);
-            change(trial, &mut record);
-            record
-        },
-    ));
-    let context =
-        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
-    claim.check(&context).unwrap()
-}
-
-/// The verdict, where all variants have the same records.
-fn agreed(results: &[ClaimResult]) -> Holds {
-    assert!(results.iter().all(|result| result.holds == results[0].holds), "{results:?}");
-    results[0].holds
-}
-
-fn point<const N: usize>(step: u64, values: [(&str, f64); N]) -> CurvePoint {
-    let values = values.map(|(name, value)| (name.to_owned(), value)).into();
-    CurvePoint { step, epoch: 0.0, values }
-}
-
-/// A lead at the end of curves is one only if the corrected test says so on every dataset, and a
-/// curve that used few of the rows of its split is tested by those that it used.
-#[test]
-fn a_lead_at_the_end_of_curves_is_tested_dataset_by_dataset() {
-    // Gains with a deviation of 0.0158 about their mean, which on vehicle is another.
-    let table = [
-        (0.04, 0.04, 138.0, Holds::Yes),
-        (0.04, 0.0, 138.0, Holds::Undecided),
-        (0.04, -0.04, 138.0, Holds::No),
-        // t = 0.04 / (0.0158 √(1/5 + 1)) = 2.3 with as many test points as labelled ones.
-        (0.04, 0.04, 552.0, Holds::Undecided),
-    ];
-    for (mean, on_vehicle, test_points, holds) in table {
-        let results = checked("hyper-exact-nearer-than-nystrom", 5, &|trial, record| {
-            let values = &mut record.result.curve[0].values;
-            let mean = if trial.key.dataset == "vehicle" { on_vehicle } else { mean };
-            let gain = mean + 0.01 * (f64::from(trial.key.repeat) - 2.0);
-            values.insert("rmse exact ideal".to_owned(), 0.5 - gain);
-            values.insert("rmse nystrom-20 ideal".to_owned(), 0.5);
-            values.insert("test points".to_owned(), test_points);
-        });
-        // One a variant: the second has wider grids.
-        assert_eq!(results.len(), 2);
-        assert!(results[0].numbers.contains("vehicle"), "{results:?}");
-        assert_eq!(results[0].holds, holds, "{mean} {on_vehicle} {test_points}");
-    }
-}
-
-/// Along five curves from two starts: what must fall falls along each, what must rise rises.
-#[test]
-fn what_two_starts_lose_and_gain_is_told_curve_by_curve() {
-    let table = [
-        ("mce-underfitted-start-gains-complexity", [Holds::Yes, Holds::No]),
-        ("mce-overfitted-start-loses-complexity", [Holds::Yes, Holds::No]),
-        ("mce-overfitted-start-is-complex", [Holds::Yes, Holds::Yes]),
-    ];
-    for (id, holds) in table {
-        for (last, holds) in [2.0, 0.1].into_iter().zip(holds) {
-            let results = checked(id, 5, &|trial, record| {
-                let over = 9.0 - 0.01 * f64::from(trial.key.repeat);
-                let along = |(step, under)| {
-                    point(step, [("over complexity", over - under), ("under complexity", under)])
-                };
-                record.result.curve = [(0, 0.3), (500, last)].map(along).into();
-            });
-            assert_eq!(results[0].holds, holds, "{id} {last}");
-        }
-    }
-}
-
-/// What others published is one number: level with it is an interval that stays above it less the margin.
-#[test]
-fn level_with_a_quoted_row_is_an_interval_about_one_number() {
-    let quoted = catalogue().quoted("mce").unwrap();
-    let table = [(0.0, 0.0, Holds::Yes), (3.0, -1.0, Holds::Undecided), (3.0, -3.0, Holds::No)];
-    for (gain, on_wine, holds) in table {
-        let results = checked("mce-level-with-others", 10, &|trial, record| {
-            let dataset = &trial.key.dataset;
-            let row = quoted.iter().find(|n| n.dataset == *dataset && n.method == "Others");
-            let gain = if dataset == "wine" { on_wine } else { gain };
-            let wave = 0.1 * (f64::from(trial.key.repeat) - 4.5);
-            let accuracy = (row.unwrap().mean + gain + wave) / 100.0;
-            record.result.metrics.insert("accuracy".to_owned(), accuracy);
-        });
-        let released = results.iter().find(|result| result.variant == "released").unwrap();
-        assert_eq!(released.holds, holds, "{gain} {on_wine}");
-    }
-}
-
-/// Who comes from behind is told by intervals over repeats, on either side of the place that is claimed.
-#[test]
-fn overtaking_is_told_by_intervals_over_repeats() {
-    let overtakes = [
-        (-0.01, 0.01, Holds::Yes),
-        (0.01, 0.01, Holds::No),
-        (-0.01, -0.01, Holds::No),
-        (-0.01, -1e-4, Holds::Undecided),
-    ];
-    let always_ahead = [(0.01, 0.01, Holds::Yes), (-0.01, 0.01, Holds::No)];
-    let table: [(&str, &[_]); 3] = [
-        ("mce-bound-pays-from-750-images", &overtakes),
-        ("mce-overtakes-gaussian-processes", &overtakes),
-        ("mce-beats-support-vectors-at-every-size", &always_ahead),
-    ];
-    for (id, rows) in table {
-        for (early, late, holds) in rows {
-            let results = checked(id, 3, &|trial, record| {
-                let ahead = f64::from(trial.key.method == "sizes-with-bound");
-                let along = |step| {
-                    let gain = if step < 750 { early } else { late };
-                    let gain = gain + 1e-4 * f64::from(trial.key.repeat);
-                    point(step, [("accuracy", 0.8 + ahead * gain)])
-                };
-                record.result.curve = [50, 500, 1000, 2000].map(along).into();
-            });
-            assert!(results.iter().any(|result| result.variant == "printed"));
-            assert_eq!(agreed(&results), *holds, "{id} {early} {late}");
-        }
-    }
-}
-
-/// Two starts meet where they end within a test row in every fold, and above their beginnings.
-#[test]
-fn starts_meet_in_every_fold_or_not_at_all() {
-    let table = [
-        (0.7, 0.5, Holds::Yes),
-        (0.7 + 1.0 / 30.0, 0.5, Holds::Yes),
-        (0.8, 0.5, Holds::No),
-        (0.7, 0.75, Holds::No),
-    ];
-    for (odd_end, start, holds) in table {
-        let results = checked("mce-two-starts-meet", 5, &|trial, record| {
-            let over = if trial.key.repeat == 3 { odd_end } else { 0.7 };
-            let along = |(step, over, under)| {
-                point(step, [("over accuracy", over), ("under accuracy", under)])
-            };
-            record.result.curve = [(0, 0.6, start), (500, over, 0.7)].map(along).into();
-        });
-        assert_eq!(agreed(&results), holds, "{odd_end} {start}");
-    }
-}
-
-/// A profile that does not tune answers for given settings, and says so.
-#[test]
-fn answers_of_cells_that_were_not_tuned_are_marked() {
-    let (methods, missing) = (plannable(), BTreeMap::new());
-    let selection = made_up::selection();
-    let claim =
-        catalogue().claims("rftk").unwrap().into_iter().find(|c| c.id == "rftk-beats-rf").unwrap();
-    for (profile, marked) in [("smoke", true), ("paper", false)] {
-        let trials = plan(
-            &catalogue().study("rftk/table1").unwrap(),
-            &methods,
-            profile,
-            &selection,
-            &|_| None,
-        )
-        .unwrap();
-        let mut records = RecordSet::new();
-        records.add(trials.iter().map(made_up::record));
-        let context =
-            RenderContext::new(catalogue(), &records, &methods, profile, &selection, &missing);
-        let mut tuned_variants = 0;
-        for result in claim.check(&context).unwrap() {
-            let tunes = ["printed", "tuned"].contains(&result.variant.as_str());
-            if result.holds == Holds::NotRun {
-                continue;
-            }
-            assert_eq!(result.not_tuned > 0, marked && tunes, "{profile}: {result:?}");
-            assert_eq!(result.numbers.contains("not tuned"), marked && tunes, "{result:?}");
-            tuned_variants += usize::from(tunes);
-        }
-        assert_eq!(tuned_variants, 2, "{profile}");
-    }
-}
-
-/// The numbers of a finding are means over repeats, as in the table that shows it.
-#[test]
-fn a_finding_says_what_its_table_says() {
-    let (methods, missing) = (plannable(), BTreeMap::new());
-    let (records, selection) = (made_up::full(&methods), made_up::selection());
-    let context = made_up::context(&records, &methods, &selection, &missing);
-    let artefact =
-        catalogue().artefacts().iter().find(|artefact| artefact.id == "rftk/figure1b").unwrap();
-    let tables = artefact.render(&context).unwrap().tables;
-    let head = |name: &str| tables[0].columns.iter().position(|c| c.head == name).unwrap();
-    let (batch, end) = (head("Batch b"), head("100"));
-    let found = catalogue().findings().unwrap();
-    let text =
-        |id: &str| found.iter().find(|finding| finding.id == id).unwrap().text(&context).unwrap();
-    let said = text("rftk-distance-in-parameters");
-    let mut compared = 0;
-    for row in tables[0].rows.iter().filter(|row| row.cells[1].text == "printed") {
-        if row.cells[batch].text == "10000" {
-            let mean = row.cells[end].sort.unwrap();
-            assert!(said.contains(&format!("{mean:.2}")), "{mean} is not in: {said}");
-            compared += 1;
-        }
-    }
-    assert_eq!(compared, 2);
 }
 
 /// Each published cell has its dataset and its method in the study that reproduces it.

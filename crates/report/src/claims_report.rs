@@ -10,10 +10,10 @@ pub(crate) fn rules() -> String {
     format!(
         "Each claim, the paper's or ours, is checked in each variant. It holds, does not hold, or is inconclusive, at 5 % after Holm's adjustment within its family (best on almost all: before it). The paper's claims in a variant are one family, ours another.\n\n\
          Our gain beside the printed one:\n\n\
-         - Replicated: our 95 % interval is above 0, and the two gains do not differ.\n\
+         - As the paper's: our 95 % interval is above 0, and the two gains do not differ.\n\
          - Smaller or larger: our interval is above 0, and below or above the printed gain.\n\
-         - Absent: our interval holds 0 and is below the printed gain. Reversed: it is below 0. Such a claim does not hold if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
-         - The replication Bayes factor says how many times as likely our gain is if the printed one is true as if there is none.\n\n\
+         - None of the paper's: our interval holds 0 and is below the printed gain. The reverse: it is below 0. Such a claim does not hold if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
+         - Replication Bayes factor: the odds of the printed gain against no gain.\n\n\
          The test of a claim:\n\n\
          - Over datasets: Stouffer's combination of the one-sided p of each dataset, from its repeats. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
          - On named datasets: the test on each.\n\
@@ -139,6 +139,19 @@ pub(crate) fn by_rule(catalogue: &Catalogue, results: &[ClaimResult]) -> [Table;
     [all, changed]
 }
 
+/// Where nothing is decided, the p that leaves it open stands on the first line.
+fn with_p_first(numbers: &str) -> String {
+    let (p, mut others): (Vec<&str>, Vec<&str>) =
+        numbers.split("; ").partition(|part| part.contains("Holm's p over"));
+    match p.first().filter(|_| !others.is_empty()) {
+        Some(p) => {
+            let first = format!("{}, {p}", others.remove(0));
+            [vec![first.as_str()], others].concat().join("; ")
+        }
+        None => numbers.to_owned(),
+    }
+}
+
 fn outcome(result: &ClaimResult, numbers: &str) -> Cell {
     let (word, kind) = match result.holds {
         Holds::Yes if result.not_tuned > 0 => ("holds, not tuned", Kind::Neutral),
@@ -156,5 +169,22 @@ fn outcome(result: &ClaimResult, numbers: &str) -> Cell {
         }
         Holds::NotRun => return Cell::text("").badge("not run", Kind::Muted),
     };
-    Cell::text("").badge(word, kind).detail(numbers)
+    let open = result.holds == Holds::Undecided;
+    Cell::text("").badge(word, kind).detail(if open {
+        with_p_first(numbers)
+    } else {
+        numbers.to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_claim_says_its_p_on_the_first_line() {
+        let found = with_p_first("gain 1; better on 2; Holm's p over 3 claims = 0.12");
+        assert_eq!(found, "gain 1, Holm's p over 3 claims = 0.12; better on 2");
+        assert_eq!(with_p_first("best on 2"), "best on 2");
+    }
 }

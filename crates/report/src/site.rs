@@ -135,7 +135,7 @@ fn board_page(rendered: &[Own<'_>]) -> Option<Report> {
     let page = Report::new("The kernel leaderboard")
         .subtitle("Methods that learn a kernel, methods with a fixed one, and what people use today: same splits, same scaling, searched inside the training part.")
         .page("leaderboard.html", BOARD);
-    let section = Section { blocks, ..Section::new("leaderboard", "Ranks, gains and prices") };
+    let section = Section { blocks, ..Section::new("leaderboard", "Which method ranks best?") };
     (!section.blocks.is_empty()).then(|| page.section(section))
 }
 
@@ -278,6 +278,7 @@ fn place(method: &Method, ranked: &Table) -> Option<String> {
 fn described(method: &Method, ranked: Option<&Table>) -> Finding {
     let Method { name, title, summary, formula, when, cites, cost, .. } = method;
     let place = ranked.and_then(|ranked| place(method, ranked)).unwrap_or_default();
+    let rival = if *name == "gaussian-svm" { "kernel-ridge" } else { "gaussian-svm" };
     let target = if method.tasks == Tasks::Regression {
         "a column of numbers"
     } else {
@@ -288,7 +289,7 @@ fn described(method: &Method, ranked: Option<&Table>) -> Finding {
          ```\n{formula}\n```\n\n\
          {cites}. Fit: {}. Prediction of a row: {}. Memory: {}.\n\n\
          ```\nmercer fit --method {name} --data your.csv --target COLUMN # {target}\n\
-         mercer compare --methods {name},gaussian-svm --data your.csv --target COLUMN\n```\n",
+         mercer compare --methods {name},{rival} --data your.csv --target COLUMN\n```\n",
         cost.fit, cost.predict, cost.memory
     );
     let task = if method.tasks == Tasks::Regression {
@@ -308,9 +309,14 @@ fn described(method: &Method, ranked: Option<&Table>) -> Finding {
         for setting in settings.iter().filter(|setting| method.offers(setting)) {
             let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
             let (allowed, meaning) = (cell(&setting.allowed()), cell(&setting.meaning));
-            let default = defaults
-                .get(setting.name)
-                .map_or_else(String::new, |value| cell(&value.to_string()));
+            let default = defaults.get(setting.name).unwrap_or(&setting.default);
+            let default = match default.as_f64() {
+                Some(number) if default.to_string().len() > 9 => {
+                    let rounded: f64 = format!("{number:.2e}").parse().unwrap_or(number);
+                    rounded.to_string()
+                }
+                _ => cell(&default.to_string()),
+            };
             let _ = writeln!(body, "| `{}` | {default} | {allowed} | {meaning} |", setting.name);
         }
     }
@@ -449,8 +455,13 @@ fn blocks(rendered: &Rendered, label: &str) -> Vec<Block> {
             title.insert_str(0, &format!("{label} · "));
         }
     };
+    let first = rendered.tables.first().map(|table| table.id.clone()).unwrap_or_default();
     let tables = rendered.tables.iter().cloned().map(|mut table| {
         titled(&mut table.title);
+        // What stands beside a paper's table is ours.
+        if table.id.contains('-') && !label.is_empty() && table.id != first {
+            table.title.insert_str(0, "To ");
+        }
         let files = files(&table.id, &[("CSV", "csv"), ("Markdown", "md"), ("LaTeX", "tex")]);
         [Block::Table(table), files]
     });

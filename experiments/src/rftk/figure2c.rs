@@ -53,7 +53,7 @@ pub(crate) fn render(
     let axis = || Axis::linear("records, one per 200 batches");
     let mut losses = Panel::new(axis(), Axis::log10("training loss")).title("cross-entropy");
     let mut traces =
-        Panel::new(axis(), Axis::linear("trace term")).title("trace of the kernel matrix");
+        Panel::new(axis(), Axis::linear("trace term")).title("trace term of the objective");
     // For methods without a penalty that of the others is drawn.
     let shared = study.1.iter().find_map(trace_rows).unwrap_or(ROWS);
     let mut table = Table::new("rftk/figure2c-fall", "When the trace falls")

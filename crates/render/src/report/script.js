@@ -147,6 +147,17 @@
   addEventListener("hashchange", follow);
   follow();
 
+  // A table that fits is read with the page; a wider one scrolls in a box, its head in sight.
+  const fit = () => {
+    for (const own of all("figure.table .scroll")) {
+      own.classList.remove("whole");
+      own.classList.toggle("whole", own.scrollWidth <= own.clientWidth);
+    }
+  };
+  addEventListener("resize", fit);
+  addEventListener("toggle", fit, true);
+  fit();
+
   // Paper has nothing to unfold.
   let folded = [];
   addEventListener("beforeprint", () => {

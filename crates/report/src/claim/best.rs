@@ -135,7 +135,7 @@ fn losses(worse: &[Loss<'_>], lost: usize, almost_all: bool) -> String {
     };
     let named: Vec<String> = worse.iter().map(each).collect();
     let rule = if almost_all {
-        "judged by the p before Holm".to_owned()
+        "the uncorrected p decides".to_owned()
     } else {
         format!("{lost} remain after Holm; only those refute")
     };
@@ -232,7 +232,7 @@ mod tests {
             losses(&worse, 1, false),
             "2 (pendigits p = 0.02, after Holm 0.16; usps p = 1e-3, after Holm 9e-3; 1 remain after Holm; only those refute)"
         );
-        assert!(losses(&worse, 1, true).ends_with("after Holm 9e-3; judged by the p before Holm)"));
+        assert!(losses(&worse, 1, true).ends_with("after Holm 9e-3; the uncorrected p decides)"));
         assert_eq!(losses(&[], 0, false), "0");
     }
 }

@@ -28,20 +28,6 @@ pub enum Outcome {
     Inconclusive,
 }
 
-impl Outcome {
-    /// In one word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Replicated => "replicated",
-            Self::Larger => "larger",
-            Self::Smaller => "smaller",
-            Self::Absent => "absent",
-            Self::Reversed => "reversed",
-            Self::Inconclusive => "inconclusive",
-        }
-    }
-}
-
 /// The mean gain over the data sets of a claim, in points of accuracy: ours and the printed one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Effect {
@@ -139,12 +125,16 @@ impl Effect {
         }
     }
 
-    /// In words: the outcome first, but for one that leaves it open.
+    /// In words.
     pub(crate) fn words(&self) -> String {
         let range = |(low, high): (f64, f64)| format!("{low:.2} to {high:.2}");
-        let outcome = match self.outcome {
-            Outcome::Inconclusive => String::new(),
-            outcome => format!("{}: ", outcome.word()),
+        let beside = match self.outcome {
+            Outcome::Replicated => "as",
+            Outcome::Larger => "larger than",
+            Outcome::Smaller => "smaller than",
+            Outcome::Absent => "none of",
+            Outcome::Reversed => "the reverse of",
+            Outcome::Inconclusive => "beside",
         };
         // Of a loss and a gain that is as far off the factor tells which is nearer, and no more.
         let factor = match self.outcome {
@@ -152,7 +142,7 @@ impl Effect {
             _ => format!(", replication Bayes factor {}", factor(self.bayes_factor)),
         };
         format!(
-            "{outcome}gain {:.2} points ({}), the paper's {:.2} ({}), on {}{factor}",
+            "gain {:.2} points ({}), {beside} the paper's {:.2} ({}), on {}{factor}",
             self.ours,
             range(self.ours_interval),
             self.printed,
@@ -199,7 +189,7 @@ mod tests {
         let words =
             Effect::between(Interval { mean: 0.1, half: 0.3, freedom: 20.0 }, (1.0, 0.1), 6);
         assert!(
-            words.words().starts_with("absent: gain 0.10 points (-0.20 to 0.40), the paper's 1.00")
+            words.words().starts_with("gain 0.10 points (-0.20 to 0.40), none of the paper's 1.00")
         );
     }
 
