@@ -37,8 +37,8 @@ def results(table, frame=None):
     minus the paper's, ``low`` and ``high`` are its 95 % interval; errors and accuracies are in the paper's unit.
 
     >>> table = mercer.results("askl/table2", frame="pandas")
-    >>> table[(table.dataset == "segment") & (table.method == "askl")].verdict.tolist()
-    ['agrees', 'agrees', 'differs']
+    >>> table[(table.dataset == "segment") & (table.method == "askl")].published_mean.tolist()
+    [95.02, 95.02, 95.02]
     """
     found = json.loads(cells())["cells"]
     rows = []
