@@ -61,10 +61,12 @@ fn verdicts(summary: &Value, paper: &str) -> [usize; 4] {
 /// The table as Markdown, a line a paper.
 fn table(summary: &Value) -> String {
     let mut text = HEAD.to_owned();
-    for Paper { key, name, venue, link, table, results: [first, second], .. } in
+    for Paper { key, name, title, venue, link, table, results: [first, second], .. } in
         catalogue().papers()
     {
-        write!(text, "| [{name}, {venue}]({link}) |").unwrap();
+        let paper =
+            if title.contains(name) { (*venue).to_owned() } else { format!("{title}, {venue}") };
+        write!(text, "| [{name}]({link}): {paper} |").unwrap();
         for count in cells(summary, key).into_iter().chain(verdicts(summary, key)) {
             write!(text, " {count} |").unwrap();
         }
@@ -93,7 +95,12 @@ fn best(summary: &Value) -> String {
         let [exact, agree, _, differ] = cells(summary, paper);
         [exact + agree, exact + agree + differ]
     });
-    format!("Claims that hold: {claims}. Numbers that agree, open ones left out: {numbers}.")
+    let first = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+    format!(
+        "{}'s numbers hold up best, and {}'s claims. Numbers that agree, open ones left out: {numbers}. Claims that hold: {claims}.",
+        first(&numbers),
+        first(&claims)
+    )
 }
 
 #[test]

@@ -1,7 +1,8 @@
 use mercer_learning::{
-    Convergence, Fitted, LearningError, Outcome, Predictor, Settings, Shape, Space, State, Task,
+    Convergence, Fitted, Fitting, Learner, LearningError, Outcome, Predictor, Sample, Settings,
+    Shape, Space, State, Task,
 };
-use ndarray::{Array1, Array2, ArrayView2, Ix1};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Ix1, array};
 use std::collections::BTreeMap;
 
 mercer_learning::parameters! {
@@ -45,6 +46,39 @@ impl Predictor for Constant {
 
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         matches!(self.task, Task::Classification { .. }).then(|| self.decision(inputs))
+    }
+}
+
+/// A regressor that predicts the same number for every row.
+pub(crate) struct Number {
+    /// The name of the method.
+    pub(crate) name: &'static str,
+    /// The number, from the training targets.
+    pub(crate) of: fn(ArrayView1<'_, f64>) -> f64,
+    /// Whether it stays as it is whatever the rows weigh.
+    pub(crate) weighs_rows: bool,
+}
+
+impl Number {
+    /// The learner, which has no settings.
+    pub(crate) fn build(self, settings: &Settings) -> Result<Box<dyn Learner>, LearningError> {
+        settings.read::<NoSettings>(self.name)?;
+        Ok(Box::new(self))
+    }
+}
+
+impl Learner for Number {
+    fn fit(&self, sample: &Sample, _: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        let (task, features) = (sample.task(), sample.features());
+        let Some(targets) = sample.values() else {
+            let method = self.name.to_owned();
+            return Err(LearningError::Task { method, task: task.name() });
+        };
+        Ok(Constant { task, features, scores: array![(self.of)(targets)] }.fitted())
+    }
+
+    fn weighs_rows(&self) -> bool {
+        self.weighs_rows
     }
 }
 

@@ -79,7 +79,7 @@ mercer_learning::parameters! {
         pub noise: f64 = 0.3, ENDS;
         /// Whether each column has a length of its own.
         pub anisotropic: bool = false;
-        /// Iterations of L-BFGS a machine; 0 keeps the start.
+        /// Iterations of L-BFGS for each class; 0 keeps the start.
         pub iterations: usize = 50;
         /// Training rows beyond this are left out, by seed.
         pub cap: usize = CAP, Allowed::PAIR;

@@ -164,7 +164,7 @@ mercer_learning::parameters! {
         /// `precomputed` the inputs are the kernel matrix itself, unscaled: a column for each row of the table, in the
         /// order of the rows. Rows to predict have the same columns.
         pub kernel: KernelName = KernelName::Gaussian;
-        /// `s > 0` of the kernel, an inverse width; `1/√d` if not set.
+        /// `s > 0` of the kernel, one over the length scale; `1/√d` if not set.
         pub std: Option<f64> = None, Allowed::between(1e-100, true, 1e100, true, "between 1e-100 and 1e100");
         /// Degree of the polynomial kernel.
         pub degree: u32 = 3, Allowed::COUNT;
@@ -172,17 +172,17 @@ mercer_learning::parameters! {
         pub offset: f64 = 1.0, Allowed::NOT_NEGATIVE;
         /// Who solves the dual problems: `linfa`, or `smo`, our own, which also solves those of rows with weights.
         pub solver: SvmSolver = SvmSolver::Linfa;
-        /// Half-width `ε ≥ 0` of the tube without loss, in deviations of the target (regression).
+        /// Half-width `ε ≥ 0` of the tube without loss, in standard deviations of the target (regression).
         pub epsilon: f64 = 0.1, Allowed::NOT_NEGATIVE;
         /// The fit ends when no pair of dual variables violates optimality by more than this.
         pub tolerance: f64 = 1e-3, TOLERANCE;
         /// What is done about more than two classes.
         pub multiclass: MultiClass = MultiClass::OneVersusOne;
-        /// Training rows of a machine beyond this are left out, by seed. One
-        /// against one, a machine holds the rows of its two classes only.
+        /// Training rows of an SVM beyond this are left out, by seed. One
+        /// against one, an SVM holds the rows of its two classes only.
         pub cap: usize = CAP, Allowed::PAIR;
         /// How the rows of `cap` are drawn: on its own, or as a hyper-kernel method draws its `machine_rows`, so that both
-        /// have the same ones. With more than two classes, one against one, each machine draws its own.
+        /// have the same ones. With more than two classes, one against one, each SVM draws its own.
         pub draw: RowDraw = RowDraw::Own;
     }
 }

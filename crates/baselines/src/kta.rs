@@ -46,7 +46,7 @@ mercer_learning::parameters! {
     /// assert_eq!(refused.to_string(), "setting `cap` is 1; it must be at least 2");
     /// ```
     pub struct KtaParams {
-        /// No pair of the machine's dual variables violates optimality by more than this.
+        /// No pair of the SVM's dual variables violates optimality by more than this.
         pub tolerance: f64 = 1e-3, TOLERANCE;
         /// Training rows beyond this are left out, by seed: 11 centred kernels are held at once.
         pub cap: usize = CAP, Allowed::PAIR;

@@ -86,14 +86,14 @@ mercer_learning::parameters! {
         pub features: usize = 10_000, Allowed::COUNT;
         /// The weights stay within `|a − 1/N|² ≤ radius`.
         pub radius: f64 = 0.005, Allowed::POSITIVE;
-        /// Width of the Gaussian whose features are drawn; the median distance of training rows if not
+        /// Length scale of the Gaussian whose features are drawn; the median distance of training rows if not
         /// set.
         pub width: Option<f64> = None, Allowed::POSITIVE;
         /// What is fitted on the learned features.
         pub stage: SecondStage = SecondStage::Machine;
         /// `λ` of the ridge.
         pub lambda: f64 = 0.05, Allowed::POSITIVE;
-        /// No pair of the machine's dual variables violates optimality by more than this.
+        /// No pair of the SVM's dual variables violates optimality by more than this.
         pub tolerance: f64 = 1e-3, TOLERANCE;
         /// Training rows beyond this are left out, by seed.
         pub cap: usize = 4000, Allowed::PAIR;

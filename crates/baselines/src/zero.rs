@@ -1,8 +1,5 @@
-use crate::constant::{Constant, NoSettings, no_settings, nothing_to_tune, restore};
-use mercer_learning::{
-    Cost, Fitted, Fitting, Learner, LearningError, Method, Sample, Task, Tasks, declared,
-};
-use ndarray::array;
+use crate::constant::{NoSettings, Number, no_settings, nothing_to_tune, restore};
+use mercer_learning::{Cost, Method, Tasks, declared};
 
 /// Zero, whatever the training targets: what a model without a bias says of noise.
 pub(crate) const METHOD: Method = Method {
@@ -22,40 +19,20 @@ pub(crate) const METHOD: Method = Method {
     user_defaults: &mercer_learning::same_as_study,
     space: &nothing_to_tune,
     restore: &restore,
-    build: &|settings| {
-        settings.read::<NoSettings>("zero")?;
-        Ok(Box::new(Zero))
-    },
+    build: &|settings| Number { name: "zero", of: |_| 0.0, weighs_rows: true }.build(settings),
 };
-
-struct Zero;
-
-impl Learner for Zero {
-    fn fit(&self, sample: &Sample, _: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let task = sample.task();
-        if task != Task::Regression {
-            let method = METHOD.name.to_owned();
-            return Err(LearningError::Task { method, task: task.name() });
-        }
-        Ok(Constant { task, features: sample.features(), scores: array![0.0] }.fitted())
-    }
-
-    /// No row changes what it says, whatever its weight.
-    fn weighs_rows(&self) -> bool {
-        true
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mercer_learning::Predictions;
-    use ndarray::Array2;
+    use mercer_learning::{Fitting, Predictions, Sample, Settings};
+    use ndarray::{Array2, array};
 
     #[test]
     fn zero_is_zero_for_any_target() {
         let sample = Sample::regression(Array2::zeros((2, 1)), array![5.0, 7.0]).unwrap();
-        let fitted = Zero.fit(&sample, &mut Fitting::seeded(1)).unwrap();
+        let zero = (METHOD.build)(&Settings::new()).unwrap();
+        let fitted = zero.fit(&sample, &mut Fitting::seeded(1)).unwrap();
         let predicted = fitted.predictor.predict(sample.inputs()).unwrap();
         assert_eq!(predicted, Predictions::Real(vec![0.0; 2]));
     }

@@ -33,5 +33,6 @@ pub use ranks::critical_difference;
 pub use raster::{Raster, blend, shade};
 pub use report::{Block, Finding, Link, Report, Section, site};
 pub use table::{
-    Align, Badge, Cell, Column, Estimate, EstimatePair, Kind, Row, Table, number, probability,
+    Align, Badge, Cell, Column, Drawer, Estimate, EstimatePair, Kind, Row, Table, number,
+    probability,
 };

@@ -179,8 +179,30 @@ pub struct Cell {
     pub link: Option<String>,
     /// Drawn before the text on a page, and nowhere else.
     pub pair: Option<EstimatePair>,
-    /// Whether a page shows the detail only after a click on the text.
-    pub drawer: bool,
+    /// What a page shows after a click on the text, with the detail.
+    pub drawer: Option<Drawer>,
+}
+
+/// What stands behind a number: a page shows it after a click, with the cell's detail.
+///
+/// ```
+/// use mercer_render::{Cell, Column, Drawer, Row, Table};
+/// let repeats = vec![91.0, 92.0];
+/// let drawer = Drawer { cell: "demo:tuned:askl:wine".into(), repeats, ..Drawer::default() };
+/// let row = Row::new([Cell::number(91.5, 1).drawer(drawer)]);
+/// let page = Table::new("demo/drawer", "T").columns([Column::right("ours")]).row(row).to_html();
+/// assert!(page.contains("data-cell=\"demo:tuned:askl:wine\"") && page.contains("data-repeats=\"91 92\""));
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Drawer {
+    /// `ARTEFACT:VARIANT:METHOD:DATASET`, which `mercer show` and `mercer reproduce` find; empty where they do not.
+    pub cell: String,
+    /// The number of each repeat.
+    pub repeats: Vec<f64>,
+    /// Mean and standard deviation beside which the repeats are drawn; NaN where no deviation is known.
+    pub beside: Option<(f64, f64)>,
+    /// A line above the detail.
+    pub text: String,
 }
 
 /// A p-value: two decimals, or a power of ten where that would say nothing.
@@ -474,14 +496,15 @@ impl Cell {
     /// With a page's detail, and what the badge adds after a comma, behind a click.
     ///
     /// ```
-    /// use mercer_render::{Cell, Column, Kind, Row, Table};
-    /// let cell = Cell::number(91.5, 1).badge("differs +0.7, unexplained", Kind::Bad).detail("p = 0.2").drawer();
+    /// use mercer_render::{Cell, Column, Drawer, Kind, Row, Table};
+    /// let cell = Cell::number(91.5, 1).badge("differs +0.7, unexplained", Kind::Bad).detail("p = 0.2");
+    /// let cell = cell.drawer(Drawer::default());
     /// let page = Table::new("demo/drawer", "T").columns([Column::right("ours")]).row(Row::new([cell])).to_html();
     /// assert!(page.contains("differs +0.7</span>") && page.contains("unexplained; p = 0.2"));
     /// ```
     #[must_use]
-    pub fn drawer(mut self) -> Self {
-        self.drawer = true;
+    pub fn drawer(mut self, drawer: Drawer) -> Self {
+        self.drawer = Some(drawer);
         self
     }
 

@@ -191,13 +191,18 @@ impl Again {
         context: &RenderContext<'_>,
         artefacts: &[&Artefact],
     ) -> Result<String, ExperimentError> {
-        let mut text = "# Records, run again\n\nWritten by `mercer reproduce`. *Same to the bit*: every score, fact and \
+        let all = self.of_artefacts(context, artefacts)?;
+        let mut text = format!(
+            "# Records, run again\n\n{} of {} records were run again: {} came out different.\n\nWritten by `mercer reproduce`. *Same to the bit*: every score, fact and \
             point of a curve that the record has. *Same to rounding*: within the limits that CONTRIBUTING.md states. \
             *By the processor*: further off, where the record was made with other vector instructions. Measurements of \
             times are not compared.\n\n\
             | study | recorded | run again | same to the bit | same to rounding | by the processor | different |\n\
-            |:--|--:|--:|--:|--:|--:|--:|\n"
-            .to_owned();
+            |:--|--:|--:|--:|--:|--:|--:|\n",
+            all.again(),
+            all.recorded,
+            all.by[3]
+        );
         let mut line = |name: &str, own: &Counts| {
             let [bits, rounding, processor, different] = own.by;
             let (recorded, again) = (own.recorded, own.again());
@@ -213,7 +218,7 @@ impl Again {
                 line(name, &own);
             }
         }
-        line("**all**", &self.of_artefacts(context, artefacts)?);
+        line("**all**", &all);
         let different: Vec<_> = self.different().collect();
         if !different.is_empty() {
             text.push_str("\nRecords that came out different:\n\n");

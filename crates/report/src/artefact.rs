@@ -67,6 +67,9 @@ pub struct Artefact {
     /// Whether it is ours, although its name is that of a table or figure of the paper.
     #[serde(default)]
     pub(crate) ours: bool,
+    /// Its tables that stand on the page of the audits, by what their names have behind its own.
+    #[serde(default)]
+    pub(crate) aside: Vec<String>,
     /// The file of the function that renders it, where none of the kinds above is all that it shows.
     #[serde(default)]
     pub code: Option<String>,

@@ -35,13 +35,18 @@ pub(crate) fn answers(
     results: &[ClaimResult],
 ) -> Result<Vec<Table>, ExperimentError> {
     let mut tables = Vec::new();
+    let findings = catalogue.findings()?;
+    let title_of = |id: &str| {
+        let found = findings.iter().find(|finding| finding.id == id);
+        found.map_or_else(|| id.to_owned(), |finding| finding.title.clone())
+    };
     for (paper, title) in catalogue.sections() {
         let claims = catalogue.claims(paper)?;
         for (family, whose) in
             [(Family::Paper, "the paper's claims"), (Family::Ours, "our questions")]
         {
             let own = claims.iter().filter(|claim| claim.family() == family);
-            let table = of_family(own, results);
+            let table = of_family(own, results, &title_of);
             if !table.rows.is_empty() {
                 tables.push(Table {
                     id: answers_id(paper, family),
@@ -62,8 +67,14 @@ pub(crate) fn answers_id(paper: &str, family: Family) -> String {
     }
 }
 
-fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult]) -> Table {
-    let mut table = Table::new("", "").columns(["Variant", "What came out"].map(Column::left));
+/// The finding behind a claim that does not hold is named below its variants.
+fn of_family<'a>(
+    claims: impl Iterator<Item = &'a Claim>,
+    results: &[ClaimResult],
+    title: &impl Fn(&str) -> String,
+) -> Table {
+    let columns = ["Variant", "Verdict", "What came out"].map(Column::left);
+    let mut table = Table::new("", "").columns(columns);
     for claim in claims {
         let mut remark = claim.remark.as_deref();
         let of_claim = results.iter().filter(|result| result.claim == claim.id);
@@ -73,6 +84,8 @@ fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult
         let drawn = shown.iter().filter_map(|result| estimates(result));
         let scale =
             EstimatePair::scale(drawn.flat_map(|(own, printed)| [Some(own), printed]).flatten());
+        let refuted = shown.iter().any(|result| result.holds == Holds::No);
+        let group = format!("{} · {}", claim.text, claim.source);
         for (at, result) in shown.into_iter().enumerate() {
             let drawn =
                 estimates(result).map(|(first, second)| EstimatePair { first, second, scale });
@@ -80,17 +93,14 @@ fn of_family<'a>(claims: impl Iterator<Item = &'a Claim>, results: &[ClaimResult
                 Some(remark) => format!("{}; {remark}", result.numbers),
                 None => result.numbers.clone(),
             };
-            let came_out = drawn.into_iter().fold(outcome(result, &numbers), Cell::pair);
-            let variant = Cell::text(&result.variant);
-            let variant = match &claim.because {
-                Some(finding) if result.holds == Holds::No => {
-                    variant.detail("why").link(format!("finding-{finding}"))
-                }
-                _ => variant,
-            };
-            let row =
-                Row::new([variant, came_out]).under(format!("{} · {}", claim.text, claim.source));
+            let [verdict, came_out] = outcome(result, &numbers, title);
+            let came_out = drawn.into_iter().fold(came_out, Cell::pair);
+            let row = Row::new([Cell::text(&result.variant), verdict, came_out]).under(&group);
             table = table.row(if at == 0 { row.id(format!("claim-{}", claim.id)) } else { row });
+        }
+        if let Some(finding) = claim.because.as_deref().filter(|_| refuted) {
+            let why = Cell::text(title(finding)).link(format!("finding-{finding}"));
+            table = table.row(Row::new([Cell::text("why"), Cell::text(""), why]).under(&group));
         }
     }
     table
@@ -152,7 +162,8 @@ fn with_p_first(numbers: &str) -> String {
     }
 }
 
-fn outcome(result: &ClaimResult, numbers: &str) -> Cell {
+/// Its verdict, and its numbers.
+fn outcome(result: &ClaimResult, numbers: &str, title: &impl Fn(&str) -> String) -> [Cell; 2] {
     let (word, kind) = match result.holds {
         Holds::Yes if result.not_tuned > 0 => ("holds, not tuned", Kind::Neutral),
         Holds::No if result.not_tuned > 0 => ("does not hold, not tuned", Kind::Neutral),
@@ -161,20 +172,17 @@ fn outcome(result: &ClaimResult, numbers: &str) -> Cell {
         Holds::No => ("does not hold", Kind::Bad),
         Holds::Undecided => ("inconclusive", Kind::Neutral),
         Holds::NotApplicable => {
-            let cell = Cell::text("").badge("not applicable", Kind::Muted).detail(numbers);
-            return match result.numbers.strip_prefix("see ") {
-                Some(finding) => cell.link(format!("finding-{finding}")),
-                None => cell,
+            let cell = match result.numbers.strip_prefix("see ") {
+                Some(finding) => Cell::text(title(finding)).link(format!("finding-{finding}")),
+                None => Cell::text("").detail(numbers),
             };
+            return [Cell::text("").badge("not applicable", Kind::Muted), cell];
         }
-        Holds::NotRun => return Cell::text("").badge("not run", Kind::Muted),
+        Holds::NotRun => return [Cell::text("").badge("not run", Kind::Muted), Cell::text("")],
     };
     let open = result.holds == Holds::Undecided;
-    Cell::text("").badge(word, kind).detail(if open {
-        with_p_first(numbers)
-    } else {
-        numbers.to_owned()
-    })
+    let numbers = if open { with_p_first(numbers) } else { numbers.to_owned() };
+    [Cell::text("").badge(word, kind), Cell::text("").detail(numbers)]
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::published::PublishedCell;
 use crate::rendered::PublishedNumber;
 use crate::{CellReport, ExperimentError, RenderContext, StudyCell};
-use mercer_render::{Cell, Column, Kind, Row, Table};
+use mercer_render::{Cell, Column, Drawer, Kind, Row, Table};
 use mercer_statistics::{Ours, Published, Verdict, summarise, verdict, verdict_on_error};
 
 /// A printed number with ours, both in the unit in which it is judged.
@@ -50,6 +50,8 @@ impl PublishedComparison<'_> {
             }
             _ => None,
         };
+        // Judged in points, reported in the unit of the table.
+        let unit = |value: f64| value / self.scale;
         let word = judgement.map_or("missing", |judgement| word(judgement.verdict));
         let cause = match word {
             "differs" => {
@@ -60,16 +62,18 @@ impl PublishedComparison<'_> {
         Ok(CellReport {
             label: self.label.clone(),
             metric: self.metric.to_owned(),
-            mean: ours.as_ref().map(|ours| ours.mean),
-            std: ours.as_ref().map(|ours| ours.sample_std),
+            mean: ours.as_ref().map(|ours| unit(ours.mean)),
+            std: ours.as_ref().map(|ours| unit(ours.sample_std)),
             repeats: self.values.len(),
-            published: theirs.map(|cell| PublishedNumber { mean: cell.mean, std: cell.std }),
+            published: theirs
+                .map(|cell| PublishedNumber { mean: unit(cell.mean), std: unit(cell.std) }),
             verdict: theirs.map(|_| word.to_owned()),
             finding: cause.map(|cause| cause.finding.to_owned()),
             cause_known: cause.map(|cause| cause.known),
-            difference: judgement.map(|judgement| judgement.difference),
-            interval: judgement.map(|judgement| judgement.interval),
+            difference: judgement.map(|judgement| unit(judgement.difference)),
+            interval: judgement.map(|it| (unit(it.interval.0), unit(it.interval.1))),
             note: ours.is_none().then(|| "not run yet".to_owned()),
+            values: self.values.iter().copied().map(unit).collect(),
             ..CellReport::of(self.artefact, self.cell, None)
         })
     }
@@ -106,15 +110,16 @@ pub fn badge(report: &CellReport) -> Option<(String, Kind)> {
         "differs" => Kind::Explained,
         _ => Kind::Muted,
     };
+    let digits = digits(report);
     let text = match report.difference {
-        Some(difference) if verdict == "open" => format!("open {difference:+.2}"),
+        Some(difference) if verdict == "open" => format!("open {difference:+.digits$}"),
         Some(difference) if verdict == "differs" && report.finding.is_none() => {
-            format!("differs {difference:+.2}, unexplained")
+            format!("differs {difference:+.digits$}, unexplained")
         }
         Some(difference) if verdict == "differs" && report.cause_known == Some(false) => {
-            format!("differs {difference:+.2}, cause unknown")
+            format!("differs {difference:+.digits$}, cause unknown")
         }
-        Some(difference) if verdict == "differs" => format!("differs {difference:+.2}"),
+        Some(difference) if verdict == "differs" => format!("differs {difference:+.digits$}"),
         _ => verdict.to_owned(),
     };
     Some((text, kind))
@@ -129,7 +134,29 @@ pub fn shown(cell: Cell, report: &CellReport) -> Cell {
     if let Some(finding) = &report.finding {
         shown = shown.link(format!("finding-{finding}")).detail(format!("see {finding}"));
     }
-    shown.drawer()
+    shown.drawer(drawer(report))
+}
+
+/// Decimals of a difference: an error below 1 has three.
+fn digits(report: &CellReport) -> usize {
+    let small = report.metric != "accuracy" && report.mean.is_some_and(|mean| mean.abs() < 1.0);
+    if small { 3 } else { 2 }
+}
+
+/// Its repeats beside the printed number, and the difference with its interval.
+pub(crate) fn drawer(report: &CellReport) -> Drawer {
+    let CellReport { artefact, variant, method, dataset, .. } = report;
+    let (differs, digits) = (report.difference.zip(report.interval), digits(report));
+    Drawer {
+        cell: format!("{artefact}:{variant}:{method}:{dataset}"),
+        repeats: report.values.clone(),
+        beside: report.published.as_ref().map(|printed| (printed.mean, printed.std)),
+        text: differs.map_or_else(String::new, |(difference, (low, high))| {
+            format!(
+                "ours minus the paper's {difference:.digits$} ({low:.digits$} to {high:.digits$})"
+            )
+        }),
+    }
 }
 
 /// The verdict of a cell that is exact or agrees where the scaling was chosen by what comes out.

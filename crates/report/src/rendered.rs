@@ -126,6 +126,9 @@ pub struct CellReport {
     pub best: bool,
     /// Why there is no score, if there is none.
     pub note: Option<String>,
+    /// The number of each repeat, as `mean` is.
+    #[serde(skip)]
+    pub values: Vec<f64>,
 }
 
 impl CellReport {
@@ -144,6 +147,7 @@ impl CellReport {
             repeats: score.map_or(0, |score| score.repeats),
             repeats_of_paper: cell.repeats_of_paper(),
             tuning: cell.tuning().to_owned(),
+            values: cell.values().into_iter().map(|(_, value)| value).collect(),
             p_naive: against.and_then(|test| test.p_naive),
             p_corrected: against.map(|test| test.p_corrected),
             p_mcnemar: against.map_or_else(Vec::new, |test| test.p_mcnemar.clone()),

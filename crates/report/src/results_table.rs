@@ -2,7 +2,7 @@
 //! variant.
 
 use crate::cell::{LEVEL, best_of};
-use crate::comparison::{BY_CHOICE, CLASSES, badge, counts, word};
+use crate::comparison::{BY_CHOICE, CLASSES, badge, counts, drawer, word};
 use crate::published::PublishedCell;
 use crate::query::{Query, spelled};
 use crate::rendered::{Head, PublishedNumber};
@@ -218,7 +218,7 @@ impl ResultsTable {
         notes.extend([
             "A cell without a converged fit is neither bold nor underlined."
                 .to_owned(),
-            "j/J: repeats of a cell, and of the paper's.".to_owned(),
+            "j/J: repeats of a cell, and of the paper's; a page shows them where they differ.".to_owned(),
             "p to best: two-sided, against the best of the paper's methods, by the paper's paired t-test / by the corrected test."
                 .to_owned(),
             "Methods for reference are never marked. A significant difference from the best is printed with its mean."
@@ -407,7 +407,11 @@ impl ResultsTable {
             .collect();
         let shown = if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) };
         // What did not come out again is for everybody.
-        if context.again.is_some_and(|again| again.differs(cell)) { shown } else { shown.drawer() }
+        if context.again.is_some_and(|again| again.differs(cell)) {
+            shown
+        } else {
+            shown.drawer(drawer(report))
+        }
     }
 
     /// On which side of the paper's best method the corrected test finds a reference.

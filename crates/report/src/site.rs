@@ -99,12 +99,10 @@ fn paper_page(
             .intro(format!("{terms}\n\nVariants: `printed` follows the text, `released` the authors' code, `tuned` is searched inside the training rows. Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain."));
         page = page.section(Section { blocks: claims, ..section });
     }
-    let mut own: Vec<(&str, String, &Rendered)> = rendered
-        .iter()
-        .filter(|(artefact, _)| paper_of(artefact) == *key)
-        .filter_map(|(artefact, own)| Some((artefact.id.as_str(), label(papers, artefact)?, own)))
-        .collect();
-    own.sort_by_key(|(id, ..)| *id);
+    let of_paper = rendered.iter().filter(|(artefact, _)| paper_of(artefact) == *key);
+    let mut own: Vec<(String, &Own<'_>)> =
+        of_paper.filter_map(|own| Some((label(papers, own.0)?, own))).collect();
+    own.sort_by_key(|(_, (artefact, _))| &artefact.id);
     for (kind, head, intro) in [
         (
             "Table",
@@ -113,8 +111,8 @@ fn paper_page(
         ),
         ("Figure", "Figures", ""),
     ] {
-        let own = own.iter().filter(|(_, label, _)| label.starts_with(kind));
-        let blocks: Vec<Block> = own.flat_map(|(_, label, own)| blocks(own, label)).collect();
+        let own = own.iter().filter(|(label, _)| label.starts_with(kind));
+        let blocks: Vec<Block> = own.flat_map(|(label, own)| blocks(own, label, false)).collect();
         if !blocks.is_empty() {
             let section = Section { blocks, ..Section::new(head.to_lowercase(), head) };
             page = page.section(section.intro(intro));
@@ -131,7 +129,7 @@ fn is_board(artefact: &Artefact) -> bool {
 /// Methods of all papers beside other ones.
 fn board_page(rendered: &[Own<'_>]) -> Option<Report> {
     let own = rendered.iter().filter(|(artefact, _)| is_board(artefact));
-    let blocks: Vec<Block> = own.flat_map(|(_, own)| blocks(own, "")).collect();
+    let blocks: Vec<Block> = own.flat_map(|own| blocks(own, "", false)).collect();
     let page = Report::new("The kernel leaderboard")
         .subtitle("Methods that learn a kernel, methods with a fixed one, and what people use today: same splits, same scaling, searched inside the training part.")
         .page("leaderboard.html", BOARD);
@@ -162,7 +160,7 @@ fn audits(papers: &[Paper], rendered: &[Own<'_>]) -> Vec<Report> {
             ("complexity", "Time beside counted operations"),
         ] {
             let own = of(key).into_iter().filter(|(artefact, _)| paper_of(artefact) == folder);
-            let blocks: Vec<Block> = own.flat_map(|(_, own)| blocks(own, "")).collect();
+            let blocks: Vec<Block> = own.flat_map(|own| blocks(own, "", false)).collect();
             if !blocks.is_empty() {
                 let id = format!("{folder}-of-{key}");
                 page = page.section(Section { blocks, ..Section::new(id, head) });
@@ -184,9 +182,15 @@ fn audits(papers: &[Paper], rendered: &[Own<'_>]) -> Vec<Report> {
         )
         .page("audits.html", AUDITS);
     all.sections = list;
-    let own: Vec<Block> = of("").into_iter().flat_map(|(_, own)| blocks(own, "")).collect();
+    let own: Vec<Block> = of("").into_iter().flat_map(|own| blocks(own, "", false)).collect();
     if !own.is_empty() {
         all = all.section(Section { blocks: own, ..Section::new("of-all", "Of all papers") });
+    }
+    let aside = rendered.iter().filter_map(|own| Some((label(papers, own.0)?, own)));
+    let aside: Vec<Block> = aside.flat_map(|(label, own)| blocks(own, &label, true)).collect();
+    if !aside.is_empty() {
+        let section = Section::new("aside", "More on the papers' tables");
+        all = all.section(Section { blocks: aside, ..section });
     }
     if !all.sections.is_empty() {
         pages.insert(0, all);
@@ -265,6 +269,18 @@ fn methods_page(catalogue: &Catalogue, methods: &[Method], rendered: &[Own<'_>])
     page
 }
 
+/// `pairs (20000 if unset)` for `given(pairs, 20000)` of a cost.
+fn readable(cost: &str) -> String {
+    let mut out = cost.to_owned();
+    while let Some(start) = out.find("given(") {
+        let inside = start + "given(".len();
+        let Some(end) = out[inside..].find(')').map(|at| inside + at) else { break };
+        let own = out[inside..end].replacen(", ", " (", 1);
+        out.replace_range(start..=end, &format!("{own} if unset)"));
+    }
+    out
+}
+
 /// Its place in a table of ranks, whose columns are place, method, kind and mean rank.
 fn place(method: &Method, ranked: &Table) -> Option<String> {
     let row = ranked
@@ -287,10 +303,12 @@ fn described(method: &Method, ranked: Option<&Table>) -> Finding {
     let mut body = format!(
         "For: {when}.{place}\n\n\
          ```\n{formula}\n```\n\n\
-         {cites}. Fit: {}. Prediction of a row: {}. Memory: {}.\n\n\
+         {cites}. Cost of a fit: {}. Of a prediction: {}. Memory: {}.\n\n\
          ```\nmercer fit --method {name} --data your.csv --target COLUMN # {target}\n\
          mercer compare --methods {name},{rival} --data your.csv --target COLUMN\n```\n",
-        cost.fit, cost.predict, cost.memory
+        readable(cost.fit),
+        readable(cost.predict),
+        readable(cost.memory)
     );
     let task = if method.tasks == Tasks::Regression {
         Task::Regression
@@ -406,7 +424,7 @@ pub(crate) fn of_markdown(markdown: &str, file: &str, title: &str, label: &str) 
     let page = Path::new(file).with_extension("html").display().to_string();
     let mut report = Report::new(title).page(page, label);
     if !about.is_empty() {
-        let section = Section::new("about", "In short");
+        let section = Section::new("about", "");
         report = report.section(section.block(Block::Text(about.to_owned())));
     }
     for (number, part) in parts.enumerate() {
@@ -419,7 +437,7 @@ pub(crate) fn of_markdown(markdown: &str, file: &str, title: &str, label: &str) 
 
 /// Where in the code each artefact stands.
 fn source_section(rendered: &[Own<'_>]) -> Section {
-    let link = |(artefact, rendered): &Own<'_>| {
+    let line = |(artefact, rendered): &Own<'_>| {
         let records: Vec<&str> =
             artefact.studies.iter().chain(&artefact.simulations).map(String::as_str).collect();
         let of = if records.is_empty() {
@@ -427,15 +445,21 @@ fn source_section(rendered: &[Own<'_>]) -> Section {
         } else {
             format!("records of {}", records.join(", "))
         };
-        let note = format!("{}; {of}", artefact.source);
-        Some(Link { text: artefact.id.clone(), target: first_id(rendered)?, note })
+        let target = first_id(rendered)?;
+        Some(format!("- [{}](#{target}): `{}`, {of}", artefact.id, artefact.source))
     };
-    let links = rendered.iter().filter_map(link).collect();
+    let lines: Vec<String> = rendered.iter().filter_map(line).collect();
+    let files = Finding {
+        id: "sources-list".to_owned(),
+        title: "The file and the records behind each table and figure".to_owned(),
+        body: lines.join("\n"),
+        ..Finding::default()
+    };
     Section::new("sources", "Where it stands in the code")
         .intro(
             "Specs are in `experiments/specs`, learners in `crates/models` and `crates/baselines`.",
         )
-        .block(Block::List(links))
+        .block(Block::Findings(vec![files]))
 }
 
 /// The first thing that an artefact shows; a figure with parts has ids of its own.
@@ -444,8 +468,9 @@ fn first_id(rendered: &Rendered) -> Option<String> {
     rendered.tables.first().map(|table| table.id.clone()).or_else(drawing)
 }
 
-/// Tables, then drawings, with the paper's label before each title and links to their files below.
-fn blocks(rendered: &Rendered, label: &str) -> Vec<Block> {
+/// Tables, then drawings, with the paper's label before each title and links to their files below; or only the
+/// tables that stand aside.
+fn blocks((artefact, rendered): &Own<'_>, label: &str, aside: bool) -> Vec<Block> {
     let files = |id: &str, ends: &[(&str, &str)]| {
         let links = ends.iter().map(|(name, end)| format!("[{name}](./{id}.{end})"));
         Block::Text(links.collect::<Vec<_>>().join(" · "))
@@ -456,7 +481,10 @@ fn blocks(rendered: &Rendered, label: &str) -> Vec<Block> {
         }
     };
     let first = rendered.tables.first().map(|table| table.id.clone()).unwrap_or_default();
-    let tables = rendered.tables.iter().cloned().map(|mut table| {
+    let name = |id: &str| id.strip_prefix(&format!("{}-", artefact.id)).map(str::to_owned);
+    let stands = |id: &str| name(id).is_some_and(|name| artefact.aside.contains(&name)) == aside;
+    let tables = rendered.tables.iter().filter(|table| stands(&table.id)).cloned();
+    let tables = tables.map(|mut table| {
         titled(&mut table.title);
         // What stands beside a paper's table is ours.
         if table.id.contains('-') && !label.is_empty() && table.id != first {
@@ -465,18 +493,19 @@ fn blocks(rendered: &Rendered, label: &str) -> Vec<Block> {
         let files = files(&table.id, &[("CSV", "csv"), ("Markdown", "md"), ("LaTeX", "tex")]);
         [Block::Table(table), files]
     });
-    let drawings = rendered.drawings.iter().cloned().map(|drawing| match drawing {
-        Drawing::Figure(mut figure) => {
-            titled(&mut figure.title);
-            let files = files(&figure.id, &[("SVG", "svg"), ("CSV", "csv")]);
-            [Block::Figure(figure), files]
-        }
-        Drawing::Diagram(mut diagram) => {
-            titled(&mut diagram.title);
-            let files = files(&diagram.id, &[("SVG", "svg")]);
-            [Block::Diagram(diagram), files]
-        }
-    });
+    let drawings =
+        rendered.drawings.iter().filter(|_| !aside).cloned().map(|drawing| match drawing {
+            Drawing::Figure(mut figure) => {
+                titled(&mut figure.title);
+                let files = files(&figure.id, &[("SVG", "svg"), ("CSV", "csv")]);
+                [Block::Figure(figure), files]
+            }
+            Drawing::Diagram(mut diagram) => {
+                titled(&mut diagram.title);
+                let files = files(&diagram.id, &[("SVG", "svg")]);
+                [Block::Diagram(diagram), files]
+            }
+        });
     tables.chain(drawings).flatten().collect()
 }
 

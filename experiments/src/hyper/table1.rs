@@ -85,7 +85,7 @@ pub(crate) fn render(
     tables.push(summary(
         &artefact.id,
         &artefact.title,
-        "Verdicts over the printed numbers that were run, as in Table 2: accuracies in points, errors in hundredths. Printed accuracies count as means over 10 trials; printed errors have no standard deviation.",
+        "Verdicts over the printed numbers that were run, as in Table 2: accuracies in points, errors in the unit of the kernel. Printed accuracies count as means over 10 trials; printed errors have no standard deviation.",
         &reports,
     ));
     Ok(Rendered { tables, cells: reports, ..Rendered::default() })
@@ -98,7 +98,7 @@ const NOTES: [&str; 7] = [
     "Negative mass: share of negative eigenvalues in the sum of absolute values. For hyper-SVR it includes the regression's bias, a constant that an SVM with its own bias ignores.",
     "Every search has the printed grids. The regression's C has eleven values, 10^-5 to 10^5; the final fit has the C of the same ridge as on the folds, 1/(2 λ m²).",
     "A search that ends at an edge of its grid could be better beyond it. The last notes count these.",
-    "A printed error has no standard deviation, so it is judged as one more repeat of ours. Its difference is in hundredths: ours 0.124 for 0.152 differs by -2.8.",
+    "A printed error has no standard deviation, so it is judged as one more repeat of ours; a hundredth counts as a point.",
     "A printed accuracy is judged by its printed standard deviation over 10 trials, as in Table 2. The paper gives no number of trials for Table 1.",
 ];
 

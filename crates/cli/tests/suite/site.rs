@@ -100,11 +100,23 @@ return faults;
 
 /// The variants that a table shows where one was chosen.
 const TUNED: &str = r#"(() => {
-const box = document.getElementById("variant");
-box.value = "tuned";
-box.dispatchEvent(new Event("change"));
-const rows = [...document.querySelectorAll("[id=askl-table2] tbody tr:not(.section)")].filter((row) => !row.hidden);
-return [...new Set(rows.map((row) => row.cells[0].textContent.trim()))].sort();
+const names = () => {
+  const rows = [...document.querySelectorAll("[id=askl-table2] tbody tr:not(.section)")].filter((row) => !row.hidden);
+  return [...new Set(rows.map((row) => row.cells[0].textContent.trim()))].sort();
+};
+const first = names();
+[...document.querySelectorAll("[id=askl-table2] .variants button")].find((one) => one.textContent === "tuned").click();
+return [first, names()];
+})()"#;
+
+/// What the drawer of a number says.
+const DRAWER: &str = r#"(() => {
+const summary = document.querySelector("[data-cell='askl/table2:tuned:askl:segment'] > summary");
+summary.click();
+const drawer = document.getElementById("drawer");
+const said = [drawer.open, drawer.querySelectorAll("circle").length, drawer.textContent];
+dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+return [...said, drawer.open, document.activeElement === summary];
 })()"#;
 
 #[test]
@@ -127,7 +139,19 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
         }
         faults.extend(browser.complaints().into_iter().map(|said| format!("{name}: {said}")));
         if name == "askl.html" {
-            assert_eq!(browser.value(TUNED), json!(["published", "tuned"]));
+            let shown = json!([["printed", "published"], ["published", "tuned"]]);
+            assert_eq!(browser.value(TUNED), shown, "one variant at a time");
+            let drawer = browser.value(DRAWER);
+            assert_eq!((&drawer[0], &drawer[1]), (&json!(true), &json!(30)), "repeats: {drawer}");
+            let text = drawer[2].as_str().unwrap_or_default();
+            for part in [
+                "ours minus the paper's",
+                "mercer show askl/table2:tuned:askl:segment",
+                "mercer reproduce askl/table2 --variant tuned --method askl --dataset segment --all",
+            ] {
+                assert!(text.contains(part), "{part}: {text}");
+            }
+            assert_eq!((&drawer[3], &drawer[4]), (&json!(false), &json!(true)), "Escape closes it");
         }
         if name == "index.html" {
             assert!(html.matches("<option ").count() > 150, "places to search for");

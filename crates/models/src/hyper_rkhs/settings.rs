@@ -266,13 +266,13 @@ mercer_learning::parameters! {
         /// Points up to which it uses all pairs: of a method by itself 80, for a first run of seconds (the studies
         /// have 276).
         pub exact_points: usize = PairSvr::default().exact_points;
-        /// `C` of the machine.
+        /// `C` of the SVM.
         pub cost: f64 = 1.0, Allowed::POSITIVE;
         /// What uses the learned kernel (Gaussian).
         pub stage2: Stage2 = Stage2::Machine;
         /// Columns of the pair kernel's factor that the signed features are made with, at most.
         pub feature_rank: usize = 100, Allowed::COUNT;
-        /// Training rows of the machine at most, drawn at random.
+        /// Training rows of the SVM at most, drawn at random.
         pub machine_rows: usize = 3000, Allowed::PAIR;
         /// What is done about negative eigenvalues; signed features flip them. (Of methods by themselves `flip`, of the
         /// studies `as-is`.)

@@ -9,7 +9,11 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
+/// For pages with tables.
+const TABLES: &str = include_str!("tables.css");
 const SCRIPT: &str = include_str!("script.js");
+/// For pages with a number that opens a drawer.
+const DRAWER: &str = include_str!("drawer.js");
 
 /// Nothing may be loaded but images that lie beside the page, whatever stands in it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: 'self'";
@@ -26,12 +30,14 @@ const MOST_LINES: usize = 400;
 /// The page below the links to its neighbours, and the addresses in it.
 pub(super) fn page(report: &Report, pages: &str) -> Result<(String, HashSet<String>), RenderError> {
     let addresses = distinct(report)?;
+    let mut blocks = report.sections.iter().flat_map(|section| &section.blocks);
+    let tables = if blocks.any(|block| matches!(block, Block::Table(_))) { TABLES } else { "" };
     let mut out = String::from("<!doctype html>\n<html lang=\"en\" data-theme=\"auto\">\n<head>\n");
     let _ = write!(
         out,
         "<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>{}</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n",
+         <title>{}</title>\n<style>\n{}{STYLE}{tables}</style>\n</head>\n<body>\n",
         html(&report.title),
         theme::css()
     );
@@ -60,7 +66,15 @@ pub(super) fn page(report: &Report, pages: &str) -> Result<(String, HashSet<Stri
         }
         out.push_str("</dl>\n</section>\n");
     }
-    let _ = write!(out, "</main>\n</div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
+    let drawer = if out.contains(" data-cell=\"") { DRAWER } else { "" };
+    out.push_str("</main>\n</div>\n<script>\n");
+    // A third of the scripts is indentation and comments.
+    let lines = SCRIPT.lines().chain(drawer.lines()).map(str::trim);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.push_str("</script>\n</body>\n</html>\n");
     Ok((out, addresses))
 }
 
@@ -119,7 +133,7 @@ fn contents(report: &Report, out: &mut String) {
     let few = report.sections.iter().map(|section| parts(section).len()).sum::<usize>() <= OPEN;
     let open = if few { " open" } else { "" };
     out.push_str("<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n");
-    for section in &report.sections {
+    for section in report.sections.iter().filter(|section| !section.title.is_empty()) {
         let (id, title, parts) = (address(&section.id), html(&section.title), parts(section));
         if parts.is_empty() {
             let _ = writeln!(out, "<li><a href=\"#{id}\">{title}</a></li>");
@@ -143,11 +157,8 @@ fn contents(report: &Report, out: &mut String) {
 /// The numbers behind a figure are shown where the page is alone: beside a page of a site lie its files.
 fn section(section: &Section, alone: bool, out: &mut String) -> Result<(), RenderError> {
     let (id, title) = (address(&section.id), html(&section.title));
-    let _ = write!(
-        out,
-        "<section id=\"{id}\">\n<h2>{title}</h2>\n{}",
-        markdown::blocks(&section.intro)
-    );
+    let head = if title.is_empty() { title } else { format!("<h2>{title}</h2>\n") };
+    let _ = write!(out, "<section id=\"{id}\">\n{head}{}", markdown::blocks(&section.intro));
     for block in &section.blocks {
         match block {
             Block::Table(table) => out.push_str(&table.to_html()),

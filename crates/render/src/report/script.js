@@ -74,10 +74,7 @@
   // empty go too.
   const box = document.getElementById("filter");
   const count = document.getElementById("count");
-  // Where a page has rows of several variants, one of them, or all.
-  const variants = document.createElement("select");
-  const byVariant = all("figure.table").filter((figure) => figure.querySelector(".heads button")?.textContent === "Variant");
-  const variantOf = (row) => row.cells[0].firstChild ? row.cells[0].firstChild.textContent.trim() : "";
+  const variantOf = (row) => row.cells[0].textContent.trim();
   const filter = () => {
     const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (element, more = "") => {
@@ -87,7 +84,7 @@
     let [shown, total] = [0, 0];
     for (const figure of all("figure.table")) {
       let kept = 0;
-      const variant = byVariant.includes(figure) ? variants.value : "";
+      const variant = figure.dataset.variant || "";
       for (const body of all("tbody", figure)) {
         const section = body.querySelector(".section");
         let here = 0;
@@ -100,23 +97,70 @@
         if (section) section.hidden = here === 0;
         kept += here;
       }
-      figure.hidden = (words.length > 0 || variant !== "") && kept === 0;
+      figure.hidden = words.length > 0 && kept === 0;
       shown += kept;
     }
     for (const finding of all("details.finding")) finding.hidden = !fits(finding);
-    count.textContent = words.length || variants.value ? shown + " of " + total + " rows" : "";
+    count.textContent = words.length ? shown + " of " + total + " rows" : "";
   };
-  if (box) {
-    box.addEventListener("input", filter);
-    const rows = byVariant.flatMap((figure) => all("tbody > tr:not(.section)", figure));
-    const names = [...new Set(rows.map(variantOf))].filter((name) => name && name !== "published");
-    if (names.length > 1) {
-      variants.id = "variant";
-      variants.setAttribute("aria-label", "Variant");
-      variants.append(new Option("all variants", ""), ...names.map((name) => new Option(name)));
-      variants.addEventListener("change", filter);
-      box.parentElement.after(variants);
+  if (box) box.addEventListener("input", filter);
+
+  // A table that fits is read with the page; a wider one scrolls in a box, its head in sight.
+  const fit = () => {
+    for (const own of all("figure.table .scroll")) {
+      own.classList.remove("whole", "tight");
+      const fits = () => own.scrollWidth <= own.clientWidth;
+      own.classList.toggle("tight", !fits());
+      own.classList.toggle("whole", fits());
     }
+  };
+
+  // Columns that the shown rows leave empty go, so that the others need no scrolling.
+  const dropEmpty = (figure) => {
+    const rows = all("tbody > tr:not(.section)", figure).filter((row) => !row.hidden);
+    const heads = all(".heads th", figure);
+    heads.forEach((head, j) => {
+      const empty = j > 0 && rows.every((row) => !row.cells[j].textContent);
+      head.hidden = empty;
+      for (const row of all("tbody > tr:not(.section)", figure)) row.cells[j].hidden = empty;
+    });
+    let at = 0;
+    for (const group of all(".groups > *", figure)) {
+      group.dataset.of = group.dataset.of || group.colSpan;
+      const own = heads.slice(at, at += Number(group.dataset.of)).filter((head) => !head.hidden);
+      group.hidden = own.length === 0;
+      group.colSpan = own.length || 1;
+    }
+  };
+
+  // Beside printed rows stands one variant at a time, the first one to begin with.
+  for (const figure of all("figure.table")) {
+    if (figure.querySelector(".heads button")?.textContent !== "Variant") continue;
+    const names = [...new Set(all("tbody > tr:not(.section)", figure).map(variantOf))];
+    const usual = ["tuned", "released", "printed"];
+    const place = (name) => -usual.indexOf(name);
+    const written = names.filter((name) => name && name !== "published");
+    const own = [...written].sort((a, b) => place(a) - place(b));
+    if (!names.includes("published") || own.length < 2) continue;
+    const group = document.createElement("div");
+    group.className = "variants";
+    group.setAttribute("role", "group");
+    group.setAttribute("aria-label", "Variant");
+    const choose = (name) => {
+      figure.dataset.variant = name === "all" ? "" : name;
+      for (const one of group.children) one.setAttribute("aria-pressed", one.textContent === name);
+      filter();
+      dropEmpty(figure);
+      fit();
+    };
+    for (const name of [...own, "all"]) {
+      const one = document.createElement("button");
+      one.textContent = name;
+      one.addEventListener("click", () => choose(name));
+      group.append(one);
+    }
+    figure.querySelector("figcaption").after(group);
+    choose(written[0]);
   }
 
   // An address opens what it points into, or sets sort, filter and theme.
@@ -147,13 +191,6 @@
   addEventListener("hashchange", follow);
   follow();
 
-  // A table that fits is read with the page; a wider one scrolls in a box, its head in sight.
-  const fit = () => {
-    for (const own of all("figure.table .scroll")) {
-      own.classList.remove("whole");
-      own.classList.toggle("whole", own.scrollWidth <= own.clientWidth);
-    }
-  };
   addEventListener("resize", fit);
   addEventListener("toggle", fit, true);
   fit();

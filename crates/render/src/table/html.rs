@@ -1,4 +1,4 @@
-use super::{Align, Badge, Cell, Kind, Row, Table};
+use super::{Align, Badge, Cell, Drawer, Kind, Row, Table};
 use crate::escape::{address, html, html_with_code, link_target};
 use std::fmt::Write;
 
@@ -65,7 +65,7 @@ fn heads(table: &Table, out: &mut String) {
     }
     out.push_str("<tr class=\"heads\">");
     for column in &table.columns {
-        let (align, head) = (class(column.align), html(&column.head));
+        let (align, head) = (class(column.align), html(&column.head).replace('(', "\u{200b}("));
         let _ = write!(out, "<th scope=\"col\" class=\"{align}\"><button>{head}</button></th>");
     }
     out.push_str("</tr>\n</thead>\n");
@@ -150,8 +150,7 @@ fn cell(cell: &Cell) -> String {
         Some(link) => format!("<a href=\"{}\">{text}</a>", html(link)),
         None => text.to_owned(),
     };
-    let adds = cell.badge.as_ref().is_some_and(|badge| badge.text.contains(", "));
-    let closed = cell.drawer && (cell.detail.is_some() || adds);
+    let closed = cell.drawer.is_some();
     // The last part of the detail says where the link leads; the number is clicked where there is none.
     let detail = cell.detail.as_deref().map(|detail| {
         let (before, last) = detail.split_at(detail.rfind("; ").map_or(0, |at| at + 2));
@@ -166,28 +165,17 @@ fn cell(cell: &Cell) -> String {
     if detail.is_none() {
         text = click(&text);
     }
-    if let Some(repeats) = &cell.repeats {
+    let fewer = cell.repeats.as_deref().filter(|repeats| {
+        cell.drawer.is_none() || repeats.split_once('/').is_none_or(|(own, all)| own != all)
+    });
+    if let Some(repeats) = fewer {
         let _ = write!(text, " <small>{}</small>", html(repeats));
     }
     if let Some(pair) = &cell.pair {
         text.insert_str(0, &pair.svg());
     }
-    if closed {
-        // The badge keeps its verdict, the drawer has what it adds.
-        let (mut said, mut added) = (String::new(), None);
-        if let Some(own) = &cell.badge {
-            let (verdict, more) = own.text.split_once(", ").unwrap_or((&own.text, ""));
-            said = format!(
-                "<small class=\"detail\">{}</small>",
-                badge(&Badge::new(verdict, own.kind))
-            );
-            added = Some(html(more)).filter(|more| !more.is_empty());
-        }
-        let inside: Vec<String> = added.into_iter().chain(detail).collect();
-        let inside = inside.join("; ");
-        return format!(
-            "<details class=\"drawer\"><summary><span>{text}</span>{said}</summary><small class=\"detail\">{inside}</small></details>"
-        );
+    if let Some(own) = &cell.drawer {
+        return drawer(own, cell, &text, detail);
     }
     // Verdict and detail go below the value, so that values stand in line.
     let below: Vec<_> = cell.badge.iter().map(badge).chain(detail).collect();
@@ -195,6 +183,32 @@ fn cell(cell: &Cell) -> String {
         let _ = write!(text, "<small class=\"detail\">{}</small>", below.join(" "));
     }
     text
+}
+
+/// A text that opens: the badge keeps its verdict, what it adds is inside.
+fn drawer(own: &Drawer, cell: &Cell, text: &str, detail: Option<String>) -> String {
+    let (mut said, mut added) = (String::new(), None);
+    if let Some(own) = &cell.badge {
+        let (verdict, more) = own.text.split_once(", ").unwrap_or((&own.text, ""));
+        said = format!("<small>{}</small>", badge(&Badge::new(verdict, own.kind)));
+        added = Some(html(more));
+    }
+    let inside = added.into_iter().chain([html(&own.text)]).chain(detail);
+    let inside: Vec<String> = inside.filter(|part| !part.is_empty()).collect();
+    let mut facts = format!(" data-cell=\"{}\"", html(&own.cell));
+    let mut fact = |name: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = write!(facts, " data-{name}=\"{}\"", html(value));
+        }
+    };
+    let digits = |value: &f64| ((value * 1000.0).round() / 1000.0).to_string();
+    fact("repeats", &own.repeats.iter().map(digits).collect::<Vec<_>>().join(" "));
+    let beside = own.beside.map(|(mean, std)| format!("{} {}", digits(&mean), digits(&std)));
+    fact("beside", &beside.unwrap_or_default());
+    format!(
+        "<details{facts}><summary><span>{text}</span>{said}</summary><small>{}</small></details>",
+        inside.join("; ")
+    )
 }
 
 /// A badge as a `span`.

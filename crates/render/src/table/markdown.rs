@@ -83,7 +83,8 @@ pub(super) fn list(table: &Table) -> String {
         let _ = write!(out, "\n**{}**\n\n", markdown(group.unwrap_or_default()));
         for row in rows {
             let Some((name, others)) = row.cells.split_first() else { continue };
-            let texts: Vec<String> = others.iter().map(in_words).collect();
+            let texts = others.iter().map(in_words);
+            let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
             let _ = writeln!(out, "- {}: {}", markdown(&name.text), texts.join(", "));
             for mut rest in others.iter().filter_map(|cell| cell.detail.as_deref()) {
                 while let Some((part, more)) = first_part(rest) {

@@ -49,6 +49,8 @@ impl std::fmt::Display for Estimate {
 }
 
 const WIDTH: f64 = 150.0;
+/// Right of the drawing, for the numbers.
+const LABELS: f64 = 44.0;
 const HEIGHT: f64 = 24.0;
 const HEIGHT_OF_ONE: f64 = 14.0;
 /// Between a mark at an end and the edge.
@@ -73,21 +75,31 @@ impl EstimatePair {
             let (from, to) = (x(estimate.interval.0), x(estimate.interval.1));
             format!("<path d=\"M{from:.1} {y}H{to:.1}\"/>")
         };
+        let label = |estimate: Estimate, y: f64| {
+            format!(
+                "<text x=\"{all}\" y=\"{y}\">{}</text>",
+                number(estimate.value, 2),
+                all = WIDTH + LABELS
+            )
+        };
         let mut out = format!(
-            "<svg class=\"pair\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}{beside}\">\
+            "<svg class=\"pair\" width=\"{all}\" height=\"{height}\" viewBox=\"0 0 {all} {height}\" role=\"img\" aria-label=\"{}{beside}\">\
              <path class=\"zero\" d=\"M{zero:.1} 0V{height}\"/>\
-             <g class=\"first\">{}<circle cx=\"{own:.1}\" cy=\"7\" r=\"3.5\"/></g>",
+             <g class=\"first\">{}<circle cx=\"{own:.1}\" cy=\"7\" r=\"3.5\"/>{}</g>",
             self.first,
             line(self.first, 7.0),
+            label(self.first, 11.0),
+            all = WIDTH + LABELS,
             zero = x(0.0),
             own = x(self.first.value)
         );
         if let Some(second) = self.second {
-            let left = x(second.value) - 3.0;
+            let left = x(second.value) - 2.5;
             let _ = write!(
                 out,
-                "<g class=\"second\">{}<rect x=\"{left:.1}\" y=\"14\" width=\"6\" height=\"6\"/></g>",
-                line(second, 17.0)
+                "<g class=\"second\">{}<path d=\"M{left:.1} 14.5h5v5h-5z\"/>{}</g>",
+                line(second, 17.0),
+                label(second, 22.0)
             );
         }
         out.push_str("</svg>");
