@@ -51,6 +51,7 @@ def main():
         "torch_networks": [["compare", *ours("network"), *rounds, *compiled]],
         "scikit_learn_svm": [[*ours("svm"), "--cost", cost, *rounds] for cost in ("1", "100")],
         "closed_forms": [["compare", *ours("closed"), *rounds]],
+        "end_to_end": [["compare", *ours("mercer"), *rounds]],
     }
     rows, missing = [], {}
 
@@ -61,6 +62,9 @@ def main():
             kept = {key: row[key] for key in ("what", "peer", "ratios")}
             # Milliseconds of every variant of theirs, ours among them.
             kept["variants"] = {"ours": row["ours_ms"], **row["torch_ms"]} if "torch_ms" in row else {}
+            # Of a whole command: seconds, megabytes and score of both sides.
+            if "ours" in row and "theirs" in row:
+                kept["sides"] = {side: row[side] for side in ("ours", "theirs")}
             rows.append(kept)
 
     for script in given.only or commands:

@@ -159,6 +159,15 @@ struct Comparison {
     /// Milliseconds by variant: `ours`, and every way to run theirs that was tried.
     #[serde(default)]
     variants: BTreeMap<String, f64>,
+    /// Of a whole command: seconds, the most megabytes, and the score.
+    #[serde(default)]
+    sides: Option<Sides>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Sides {
+    ours: [f64; 3],
+    theirs: [f64; 3],
 }
 
 /// What one run of `peers/all.py` left.
@@ -227,7 +236,8 @@ fn beside(text: &mut String, runs: &[Peers]) {
         text.push_str("Not run yet: `just bench-peers`.\n");
         return;
     };
-    let rows = latest(runs);
+    let (whole, rows): (Vec<_>, Vec<_>) =
+        latest(runs).into_iter().partition(|row| row.sides.is_some());
     let ratios: Vec<f64> = rows.iter().map(|row| row.median).collect();
     let faster = ratios.iter().filter(|ratio| **ratio > 1.0).count();
     let [least, most] =
@@ -252,6 +262,7 @@ fn beside(text: &mut String, runs: &[Peers]) {
         );
     }
     variants(text, &rows);
+    whole_commands(text, &whole);
     for (script, reason) in &last.missing {
         say!(text, "\nNot measured: `{script}` ({reason}).");
     }
@@ -274,6 +285,39 @@ fn beside(text: &mut String, runs: &[Peers]) {
     text.push('\n');
     for (run, number) in runs.iter().zip(1..) {
         say!(text, "- run {number}: {}", run.circumstances());
+    }
+}
+
+/// From the file to the predictions, as a person waits for it.
+fn whole_commands(text: &mut String, rows: &[&Comparison]) {
+    if rows.is_empty() {
+        return;
+    }
+    let faster = rows.iter().filter(|row| row.median > 1.0).count();
+    say!(
+        text,
+        "\n### From a CSV file to predictions\n\nOurs is faster in {faster} of {} cases. Time and memory are of whole \
+         processes that read, fit, predict and write. Both sides have the same length scale, C, ridge and number of \
+         features. Score: accuracy, or R² on cadata.\n\n\
+         | ours | theirs | theirs over ours | seconds, ours | theirs | MB, ours | theirs | score, ours | theirs |\n\
+         |:--|:--|--:|--:|--:|--:|--:|--:|--:|",
+        rows.len()
+    );
+    for row in rows {
+        let Some(Sides { ours, theirs }) = &row.sides else { continue };
+        say!(
+            text,
+            "| {} | {} | {:.2} | {:.2} | {:.2} | {:.0} | {:.0} | {:.3} | {:.3} |",
+            row.what,
+            row.peer,
+            row.median,
+            ours[0],
+            theirs[0],
+            ours[1],
+            theirs[1],
+            ours[2],
+            theirs[2]
+        );
     }
 }
 
@@ -558,6 +602,19 @@ mod tests {
         let mut alone = String::new();
         beside(&mut alone, &[run("2026-01-01", &row("step", 1.5))]);
         assert!(!alone.contains("medians of each run"), "{alone}");
+    }
+
+    #[test]
+    fn whole_commands_have_a_table_of_their_own() {
+        let row = r#"{"what":"svm, two commands","peer":"P","minimum":2,"median":2,"maximum":2,"sides":{"ours":[1,50,0.9],"theirs":[2,200,0.9]}}"#;
+        let text = format!(
+            r#"{{"day":"2026-01-01","code":"abc","load":0.1,"remark":"quiet","missing":{{}},"rows":[{row}]}}"#
+        );
+        let mut page = String::new();
+        beside(&mut page, &[serde_json::from_str(&text).unwrap()]);
+        assert!(page.contains("Ours is faster in 1 of 1 cases"), "{page}");
+        let line = "| svm, two commands | P | 2.00 | 1.00 | 2.00 | 50 | 200 | 0.900 | 0.900 |";
+        assert!(page.contains(line) && page.contains("0 of 0 comparisons"), "{page}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
-    warnings: &[],
+    warnings: kernel_choice::WARNINGS,
     settings: &|| {
         const CONDITIONS: &[Condition] = &[
             (&["epsilon"], &[Where::is("task", &["regression"])]),
@@ -240,7 +240,8 @@ impl Learner for GaussianSvm {
         sample.require_distances(std)?;
         let (weights, limits) = (sample.weights(), fitting.limits);
         let GaussianSvmParams { kernel: name, degree, offset, solver, .. } = self.params;
-        let kernel = KernelChoice { name, std, degree, offset }.of(sample.inputs())?;
+        let choice = KernelChoice { name, std, degree, offset };
+        let kernel = choice.of(sample.inputs())?;
         // linfa knows no other kernel and no weights of rows.
         let known = name == KernelName::Gaussian && weights.is_none();
         let linfa = (solver == SvmSolver::Linfa && known).then_some(std);
@@ -281,8 +282,11 @@ impl Learner for GaussianSvm {
             ("support-vectors", predictor.count() as f64),
             ("kkt-violation", violation),
         ];
-        let facts: BTreeMap<String, f64> =
-            facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let facts: BTreeMap<String, f64> = facts
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .chain(choice.indefinite(sample.inputs()))
+            .collect();
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
 

@@ -1,7 +1,8 @@
 use mercer_kernels::{Kernel, Sections, Smoothness};
-use mercer_learning::{Condition, LearningError, Sample, Where};
+use mercer_learning::{Condition, LearningError, Sample, Warning, Where};
+use mercer_linalg::Cholesky;
 use mercer_solvers::KernelRows;
-use ndarray::{Array1, ArrayView1, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -55,6 +56,24 @@ pub(crate) struct KernelChoice {
 
 /// Relative difference of two entries of a kernel matrix that should be equal, above which they are not.
 const ASYMMETRIC: f64 = 1e-6;
+
+/// Rows of a given matrix that are tried: no part of a positive semi-definite matrix has negative eigenvalues.
+const TRIED: usize = 2000;
+
+/// Negative eigenvalues down to this share of the largest entry of the diagonal are taken for rounding.
+const ROUNDING: f64 = 1e-4;
+
+/// The fact of a given matrix that is no kernel.
+const INDEFINITE: &str = "indefinite";
+
+pub(crate) const WARNINGS: &[Warning] = &[|ended| {
+    ended.positive(INDEFINITE)?;
+    Some(format!(
+        "{}: the given matrix has negative eigenvalues, so it is no kernel, and the fit may be far from the best; \
+         set them to 0 in the matrix first",
+        ended.method
+    ))
+}];
 
 impl KernelName {
     /// The sample as the kernel takes it: of a matrix the number of each row stands before the row.
@@ -112,6 +131,21 @@ impl KernelChoice {
             return Err(LearningError::setting("degree", self.degree, must));
         }
         Ok(kernel)
+    }
+
+    /// A fact where the matrix behind these points, as [`KernelName::points`] leaves them, is given and no kernel.
+    pub(crate) fn indefinite(self, points: ArrayView2<'_, f64>) -> Option<(String, f64)> {
+        if self.name != KernelName::Precomputed {
+            return None;
+        }
+        let n = points.nrows().min(TRIED);
+        let mut gram = Array2::from_shape_fn((n, n), |(row, other)| {
+            points[[row, 1 + points[[other, 0]] as usize]]
+        });
+        let largest =
+            gram.diag().iter().fold(f64::MIN_POSITIVE, |most: f64, own| most.max(own.abs()));
+        gram.diag_mut().mapv_inplace(|own| own + ROUNDING * largest);
+        Cholesky::factor(gram).is_err().then(|| (INDEFINITE.to_owned(), 1.0))
     }
 
     const fn kernel(self, columns: usize) -> Kernel {

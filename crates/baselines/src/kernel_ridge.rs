@@ -2,7 +2,7 @@ mod choice;
 
 pub(crate) use choice::{Regressed, RidgeChoice, chosen_ridge};
 
-use crate::kernel_choice::{CONDITIONS, KernelChoice, KernelName};
+use crate::kernel_choice::{self, CONDITIONS, KernelChoice, KernelName};
 use crate::sections::{between_others, kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
@@ -32,7 +32,7 @@ pub(crate) const METHOD: Method = Method {
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
-    warnings: &[],
+    warnings: kernel_choice::WARNINGS,
     settings: &|| {
         let hints = [
             ("iterations", ConvergenceHint::More),
@@ -196,7 +196,8 @@ impl Learner for KernelRidge {
         let std = self.params.std.unwrap_or(default_std(d));
         sample.require_distances(std)?;
         let KernelRidgeParams { kernel: name, degree, offset, .. } = self.params;
-        let kernel = KernelChoice { name, std, degree, offset }.of(sample.inputs())?;
+        let given = KernelChoice { name, std, degree, offset };
+        let kernel = given.of(sample.inputs())?;
         let choice = match self.params.lambda {
             Some(_) => None,
             None => Some(choice::of_ridge(&sample, kernel, &y, self.params.centre, fitting)?),
@@ -232,6 +233,7 @@ impl Learner for KernelRidge {
             factored(&sample, kernel, ridge, &y, fitting)?
         };
         solution.facts.insert(fact::ROWS_USED.to_owned(), n as f64);
+        solution.facts.extend(given.indefinite(sample.inputs()));
         if let Some(made) = choice {
             let at_the_end = f64::from(u8::from(made.at_the_end));
             let chosen = [

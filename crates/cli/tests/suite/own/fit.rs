@@ -414,6 +414,24 @@ fn a_kernel_matrix_gives_what_its_kernel_gives() {
     assert_eq!(place.run("info m --json").json()["chosen"]["scaling"], "none");
     let predicted = place.run("predict m --data matrix.csv").with_code(0);
     assert_eq!(predicted.stdout.lines().count(), 61);
+    assert!(
+        !place
+            .run("fit --method svm --data matrix.csv --set kernel=precomputed --out q")
+            .stderr
+            .contains("eigenvalues")
+    );
+    // Distances are symmetric, and no kernel.
+    let mut distances = matrix.lines().next().unwrap().to_owned() + "\n";
+    for &point in &points {
+        let values: Vec<String> = points
+            .iter()
+            .map(|other| (point[0] - other[0]).hypot(point[1] - other[1]).to_string())
+            .collect();
+        writeln!(distances, "{},{}", values.join(","), kind(point)).unwrap();
+    }
+    std::fs::write(place.path("distances.csv"), distances).unwrap();
+    let told = place.run("fit --method svm --data distances.csv --set kernel=precomputed --out d");
+    assert!(told.stderr.contains("the given matrix has negative eigenvalues"), "{told:?}");
     let wrong = place
         .run("fit --method svm --data plain.csv --set kernel=precomputed --out n")
         .with_code(2);

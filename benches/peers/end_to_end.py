@@ -1,0 +1,225 @@
+"""Whole commands beside scikit-learn's: read a CSV file, fit, predict another file, write the predictions.
+
+    python end_to_end.py compare --ours ../../target/release/mercer --data ../../data --rounds 3
+
+Ours runs as two commands (`mercer fit`, `mercer predict`), and as one Python script with our estimators; theirs is
+the same script with scikit-learn's. Each run is a process of its own, imports included, on all cores. Both sides
+have standardised columns, the same length scale √d, C, ridge and number of features, so their scores should be
+alike; score and most memory are printed beside the seconds. Rows are of letter (16 columns), MNIST (its middle
+pixels in means of four, 100 columns), cadata (8) and covtype (54). Needs scikit-learn, pandas and our package
+(`./setup --python`). Prints one JSON object.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TEST_ROWS, FEATURES, COST, RIDGE = 2000, 2000, 10, 1e-6
+# Dataset, training rows, methods. A Gram matrix of 200,000 rows fits nowhere.
+CASES = [
+    ("letter", 2000, ["svm", "krr", "rf", "nystroem"]),
+    ("letter", 18000, ["svm", "krr", "rf", "nystroem"]),
+    ("mnist", 2000, ["svm", "krr", "rf", "nystroem"]),
+    ("mnist", 20000, ["svm", "krr", "rf", "nystroem"]),
+    ("cadata", 2000, ["svm", "krr", "rf", "nystroem", "gp"]),
+    ("cadata", 18000, ["svm", "krr", "rf", "nystroem"]),
+    ("covtype", 200000, ["rf", "nystroem"]),
+]
+OURS = {"svm": "gaussian-svm", "krr": "kernel-ridge", "rf": "rf-ridge", "nystroem": "rf-ridge", "gp": "gaussian-process"}
+NAMES = {
+    "svm": "SVC and SVR", "krr": "KernelRidge", "rf": "RBFSampler and ridge", "nystroem": "Nystroem and ridge",
+    "gp": "GaussianProcessRegressor",
+}
+
+
+def write_files(dataset, rows, folder, data):
+    import mercer
+    import numpy
+    import pandas
+
+    found = mercer.load_dataset(dataset, data)
+    inputs, target = found.data, found.target
+    if dataset == "mnist":
+        inputs = inputs.reshape(-1, 28, 28)[:, 4:24, 4:24].reshape(-1, 10, 2, 10, 2).mean(axis=(2, 4)).reshape(-1, 100)
+    order = numpy.random.default_rng(1).permutation(len(inputs))[: rows + TEST_ROWS]
+    table = pandas.DataFrame(inputs[order], columns=[f"x{j}" for j in range(inputs.shape[1])])
+    # A name keeps classes from being read as numbers.
+    table["target"] = target[order] if dataset == "cadata" else [f"class{c}" for c in target[order]]
+    for name, part in [("train", table[:rows]), ("test", table[rows:])]:
+        part.to_csv(folder / f"{name}.csv", index=False)
+
+
+def make(side, method, columns, rows, regression):
+    """The model of a side, on standardised columns."""
+    std, gamma, ridge = columns**-0.5, 0.5 / columns, RIDGE
+    if side == "ours":
+        import mercer
+
+        kind = "Regressor" if regression else "Classifier"
+        name, settings = {
+            "svm": ("GaussianSVM", {"cost": COST, "std": std}),
+            "krr": ("KernelRidge", {"lambda_": ridge, "std": std}),
+            "rf": ("RFRidge", {"features": FEATURES, "std": std, "lambda_": ridge}),
+            "nystroem": ("RFRidge", {"features": FEATURES, "std": std, "lambda_": ridge}),
+            "gp": ("GaussianProcess", {}),
+        }[method]
+        return getattr(mercer, name + kind)(**settings)
+    from sklearn import gaussian_process, kernel_approximation, kernel_ridge, linear_model, svm
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    linear = linear_model.Ridge(ridge * rows) if regression else linear_model.RidgeClassifier(ridge * rows)
+    if method == "svm":
+        parts = [svm.SVR(C=COST, gamma=gamma) if regression else svm.SVC(C=COST, gamma=gamma)]
+    elif method == "krr":
+        parts = [kernel_ridge.KernelRidge(alpha=ridge * rows, kernel="rbf", gamma=gamma)]
+    elif method == "rf":
+        parts = [kernel_approximation.RBFSampler(gamma=gamma, n_components=FEATURES, random_state=1), linear]
+    elif method == "nystroem":
+        # As many landmarks as rows has a matrix of the rows.
+        landmarks = min(FEATURES, rows)
+        parts = [kernel_approximation.Nystroem(gamma=gamma, n_components=landmarks, random_state=1), linear]
+    else:
+        kernels = gaussian_process.kernels
+        kernel = kernels.ConstantKernel() * kernels.RBF(columns**0.5) + kernels.WhiteKernel(0.1)
+        parts = [gaussian_process.GaussianProcessRegressor(kernel, normalize_y=True)]
+    return make_pipeline(StandardScaler(), *parts)
+
+
+def run(side, method, folder):
+    """A process of one side in Python."""
+    import pandas
+
+    train, test = pandas.read_csv(folder / "train.csv"), pandas.read_csv(folder / "test.csv")
+    regression = train["target"].dtype.kind == "f"
+    inputs, target = train.drop(columns="target").to_numpy(float), train["target"].to_numpy()
+    scale = (target.mean(), target.std()) if regression else None
+    model = make(side, method, inputs.shape[1], len(inputs), regression)
+    # A support vector regression of scikit-learn does not scale its target; ours does.
+    if side == "theirs" and regression:
+        target = (target - scale[0]) / scale[1]
+    # Its kernel ridge has no classes: one-hot columns, as ours.
+    classes = pandas.get_dummies(target).columns if (side, method, regression) == ("theirs", "krr", False) else None
+    if classes is not None:
+        target = pandas.get_dummies(target).to_numpy(float)
+    model.fit(inputs, target)
+    predicted = model.predict(test.drop(columns="target").to_numpy(float))
+    if side == "theirs" and regression:
+        predicted = predicted * scale[1] + scale[0]
+    if classes is not None:
+        predicted = classes[predicted.argmax(axis=1)]
+    pandas.DataFrame({"prediction": predicted}).to_csv(folder / "predictions.csv", index=False)
+
+
+def timed(commands, folder):
+    """Seconds by the clock, and the most memory of a process in megabytes."""
+    start, most = time.perf_counter(), 0
+    for command in commands:
+        child = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        said = child.stderr.read()
+        _, status, used = os.wait4(child.pid, 0)
+        if status != 0:
+            sys.exit(f"{command}: {said.decode()[-500:]}")
+        most = max(most, used.ru_maxrss / 1024)
+    return time.perf_counter() - start, most
+
+
+def score(folder):
+    """Accuracy, or R² of numbers."""
+    import numpy
+    import pandas
+
+    truth, told = pandas.read_csv(folder / "test.csv")["target"], pandas.read_csv(folder / "predictions.csv")["prediction"]
+    if truth.dtype.kind == "f":
+        return 1 - float(((truth - told) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
+    return float(numpy.mean(truth.to_numpy() == told.to_numpy()))
+
+
+def python(folder, *words):
+    """What a process of this file prints. This one stays small: a child is charged with its parent's memory."""
+    command = [sys.executable, os.path.abspath(__file__), *words]
+    return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def compare(given):
+    mercer, results = str(pathlib.Path(given.ours).resolve()), []
+    data = str(pathlib.Path(given.data).resolve())
+    for dataset, rows, methods in CASES:
+        if given.most and rows > given.most:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            version = python(folder, "prepare", "--dataset", dataset, "--rows", str(rows), "--data", data).strip()
+            columns = len((folder / "train.csv").open().readline().split(",")) - 1
+            for method in methods:
+                std = repr(columns**-0.5)
+                settings = {
+                    "svm": [f"cost={COST}", f"std={std}"], "krr": [f"lambda={RIDGE}", f"std={std}"], "gp": [],
+                }.get(method, [f"features={FEATURES}", f"std={std}", f"lambda={RIDGE}"])
+                fit = [mercer, "fit", "--quiet", "--method", OURS[method], "--data", "train.csv", "--target", "target"]
+                fit += ["--force", "--out", "model.safetensors", *(word for one in settings for word in ("--set", one))]
+                predict = [mercer, "predict", "--quiet", "model.safetensors", "--data", "test.csv", "--force", "--out", "predictions.csv"]
+                script = [sys.executable, os.path.abspath(__file__), "run", "--method", method, "--side"]
+                sides = {"command": [fit, predict], "python": [[*script, "ours"]], "theirs": [[*script, "theirs"]]}
+                # Ours beside Nystroem is what stands beside RBFSampler.
+                if method == "nystroem":
+                    del sides["python"]
+                # The long ones once: a fifth of a minute says enough.
+                taken, rounds = {side: [] for side in sides}, given.rounds
+                while rounds:
+                    for side, commands in sides.items():
+                        used = timed(commands, folder)
+                        taken[side].append((*used, float(python(folder, "score"))))
+                    rounds = 0 if taken["theirs"][0][0] > 20 else rounds - 1
+                medians = {side: [statistics.median(part) for part in zip(*own)] for side, own in taken.items()}
+                for side in sorted(sides.keys() - {"theirs"}):
+                    words = {"command": "two commands", "python": "in Python"}[side]
+                    words += ", beside Nystroem" if method == "nystroem" else ""
+                    results.append({
+                        "what": f"{OURS[method]}, {dataset}, {rows} x {columns}, {words}",
+                        "peer": f"scikit-learn {version}, {NAMES[method]}",
+                        "ratios": [t[0] / o[0] for o, t in zip(taken[side], taken["theirs"])],
+                        "ours": medians[side], "theirs": medians["theirs"],
+                    })
+                    print(results[-1], file=sys.stderr)
+    print(json.dumps({"results": results}))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    both = commands.add_parser("compare", help="ours and theirs, in turn")
+    both.add_argument("--ours", required=True, help="the program `mercer`")
+    both.add_argument("--data", default="data")
+    both.add_argument("--rounds", type=int, default=3)
+    both.add_argument("--most", type=int, help="the most rows of a case")
+    one = commands.add_parser("run", help="one side, in the folder of its files")
+    one.add_argument("--side", choices=["ours", "theirs"], required=True)
+    one.add_argument("--method", choices=list(NAMES), required=True)
+    files = commands.add_parser("prepare", help="writes the files of a case")
+    files.add_argument("--dataset", required=True)
+    files.add_argument("--rows", type=int, required=True)
+    files.add_argument("--data", required=True)
+    commands.add_parser("score", help="prints what the predictions are worth")
+    given, here = parser.parse_args(), pathlib.Path.cwd()
+    if given.command == "compare":
+        compare(given)
+    elif given.command == "run":
+        run(given.side, given.method, here)
+    elif given.command == "score":
+        print(score(here))
+    else:
+        import sklearn
+
+        write_files(given.dataset, given.rows, here, given.data)
+        print(sklearn.__version__)
+
+
+if __name__ == "__main__":
+    main()
