@@ -57,6 +57,7 @@ def main():
 
     def add(report):
         if isinstance(report, dict):
+            missing.update(report.get("failed", {}))
             report = report.get("results", [report])
         for row in report:
             kept = {key: row[key] for key in ("what", "peer", "ratios")}

@@ -76,8 +76,12 @@ const PAPERS: [Paper; 4] = [
         ],
         headline: Headline {
             claim: "askl-beats-nskl",
-            words: "Gain from the penalties",
-            variants: &[("printed", "its settings"), ("released", "its code"), ("tuned", "tuned")],
+            words: "ASKL over NSKL",
+            variants: &[
+                ("printed", "paper settings"),
+                ("released", "author code"),
+                ("tuned", "tuned"),
+            ],
         },
     },
     Paper {
@@ -91,12 +95,16 @@ const PAPERS: [Paper; 4] = [
         terms: "RF: random features without a ridge. RF-SGD: the same, by gradient steps. RFTK learns the frequencies, too, under a penalty of the trace. `theorem`: the steps of Theorem 1.",
         results: [
             "Double descent reproduces.",
-            "The trace penalty shows no gain. RFTK leads kernel ridge only if both have the same bandwidth.",
+            "The trace penalty shows no gain. Over all datasets RFTK leads kernel ridge only if both have the same bandwidth.",
         ],
         headline: Headline {
             claim: "rftk-beats-kernel-ridge",
             words: "RFTK over kernel ridge",
-            variants: &[("printed", "its settings"), ("released", "its code"), ("tuned", "tuned")],
+            variants: &[
+                ("printed", "paper settings"),
+                ("released", "author code"),
+                ("tuned", "tuned"),
+            ],
         },
     },
     Paper {
@@ -107,15 +115,15 @@ const PAPERS: [Paper; 4] = [
         venue: "JMLR 2021",
         link: "https://jmlr.org/papers/v22/19-482.html",
         table: "hyper/table2.md",
-        terms: "hyper-KRR learns a kernel by ridge regression over pairs of rows, hyper-SVR by support vector regression; an SVM then uses it. SVM-CV: one Gaussian, by cross-validation. `pull-2`: DANK with this weight of the labels.",
+        terms: "hyper-KRR learns a kernel by ridge regression over pairs of rows, hyper-SVR by support vector regression; an SVM then uses it. SVM-CV: one Gaussian, by cross-validation. `folded`: the search by five folds, negative eigenvalues flipped. `v=5`: five subsets of the rows. DANK: a rival whose kernel the labels pull; `pull-2` pulls with weight 2.",
         results: [
-            "Both learn the Gaussian kernel; only hyper-SVR always learns the logarithmic one.",
+            "hyper-KRR and hyper-SVR learn the Gaussian kernel; only hyper-SVR always learns the logarithmic one.",
             "No learned kernel beats one cross-validated Gaussian significantly.",
         ],
         headline: Headline {
             claim: "hyper-svr-beats-svm-cv",
             words: "hyper-SVR over a tuned Gaussian",
-            variants: &[("printed", "its settings")],
+            variants: &[("printed", "paper settings")],
         },
     },
     Paper {
@@ -134,14 +142,14 @@ const PAPERS: [Paper; 4] = [
         headline: Headline {
             claim: "mce-bound-beats-median",
             words: "GMCE over the median heuristic",
-            variants: &[("released", "its code")],
+            variants: &[("released", "author code")],
         },
     },
 ];
 
 const TEXTS: Texts = Texts {
     title: "Do four kernel-learning papers reproduce?",
-    subtitle: "Every table and figure, run again.",
+    subtitle: "Tables and figures, run again.",
     commands: "\
 ```
 ./setup && just reproduce

@@ -19,7 +19,7 @@ use std::f64::consts::TAU;
 
 pub(crate) const METHOD: Method = Method {
     name: "random-kernel",
-    title: "RF",
+    title: "RF alignment",
     summary: "kernel learned by reweighting 10,000 random features; then a support vector machine",
     formula: "weights a ≥ 0, Σ a = 1 of random features maximise Σ_j a_j (φ_jᵀ y)² within ‖a − 1/N‖² ≤ radius; then an SVM",
     when: "many irrelevant columns; a learned kernel in a second",

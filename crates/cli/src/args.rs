@@ -58,7 +58,7 @@ pub(crate) fn welcome(program: &str) -> String {
          Try first:\n  \
          {program} {first}\n  \
          {program} {second}\n  \
-         {program} compare --data FILE.csv         several methods on a table of your own, with tests\n\n\
+         {program} compare --methods gaussian-svm,kernel-ridge --data FILE.csv      methods on a table of your own, with tests\n\n\
          {program} --help lists every command.\n"
     )
 }

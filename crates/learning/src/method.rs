@@ -418,13 +418,16 @@ pub const fn same_as_study(_: &Shape) -> Settings {
 pub fn find<'a>(methods: &'a [Method], name: &str) -> Result<&'a Method, LearningError> {
     methods.iter().find(|method| method.name == name).ok_or_else(|| {
         let known: Vec<&str> = methods.iter().map(|method| method.name).collect();
-        let near = nearest(name, &known);
+        // Or one that has a whole word of it: `@sklearn-forest` for `random-forest`.
+        let has_word = |known: &&str| {
+            name.split(['-', '_', ' ']).any(|word| word.len() > 3 && known.contains(word))
+        };
+        let near = nearest(name, &known).or_else(|| known.iter().copied().find(has_word));
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         LearningError::UnknownMethod {
             name: name.to_owned(),
             hint: format!(
-                "{near}; there are {}; one of a file of your own needs --methods-from FILE",
-                known.join(", ")
+                "{near}; `mercer list methods` has all of them; one of a file of your own needs --methods-from FILE"
             )
             .replace("?;", "?"),
         }

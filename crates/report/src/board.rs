@@ -140,7 +140,7 @@ impl Board {
             .columns(["Mean rank", "95 % interval", "Best on"].map(Column::right))
             .columns(["Tune and fit (s)", "Predict (ms)"].map(Column::right))
             .columns(
-                ["Wins : losses", "Gain (points)", "Worse", "Better"]
+                ["Better : worse on", "Gain (points)", "Worse", "Better"]
                     .map(|head| Column::right(head).under(format!("against {other}"))),
             );
         let failed = ranked.iter().any(|one| one.scores.contains(&None));

@@ -11,6 +11,7 @@ pub(crate) fn rules() -> String {
         "Each claim, the paper's or ours, is checked in each variant. It holds, does not hold, or is inconclusive, at 5 % after Holm's adjustment within its family (best on almost all: before it). The paper's claims in a variant are one family, ours another.\n\n\
          Our gain beside the printed one:\n\n\
          - As the paper's: our 95 % interval is above 0, and the two gains do not differ.\n\
+         - Beside the paper's: our interval holds 0 and does not differ from the printed gain.\n\
          - Smaller or larger: our interval is above 0, and below or above the printed gain.\n\
          - None of the paper's: our interval holds 0 and is below the printed gain. The reverse: it is below 0. Such a claim does not hold if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
          - Replication Bayes factor: the odds of the printed gain against no gain.\n\n\
@@ -108,10 +109,11 @@ fn of_family<'a>(
 
 /// Our gain in points, and the printed one where there is one.
 fn estimates(result: &ClaimResult) -> Option<(Estimate, Option<Estimate>)> {
-    let printed = result
-        .effect
-        .map(|effect| Estimate { value: effect.printed, interval: effect.printed_interval });
-    result.gain.map(|gain| (gain, printed))
+    let of_effect = result.effect.map(|effect| {
+        let printed = Estimate { value: effect.printed, interval: effect.printed_interval };
+        (Estimate { value: effect.ours, interval: effect.ours_interval }, Some(printed))
+    });
+    of_effect.or(result.gain.map(|gain| (gain, None)))
 }
 
 /// What a reader of the table of both rules must know.

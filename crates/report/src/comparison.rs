@@ -152,9 +152,10 @@ pub(crate) fn drawer(report: &CellReport) -> Drawer {
         repeats: report.values.clone(),
         beside: report.published.as_ref().map(|printed| (printed.mean, printed.std)),
         text: differs.map_or_else(String::new, |(difference, (low, high))| {
-            format!(
-                "ours minus the paper's {difference:.digits$} ({low:.digits$} to {high:.digits$})"
-            )
+            // One repeat beside one printed number has no interval.
+            let interval = format!(" ({low:.digits$} to {high:.digits$})");
+            let interval = if low < high { &interval } else { "" };
+            format!("ours minus the paper's {difference:.digits$}{interval}")
         }),
     }
 }

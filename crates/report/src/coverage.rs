@@ -56,23 +56,25 @@ pub fn coverage(
             studies.push(name);
         }
     }
-    let mut table =
-        Table::new("coverage", format!("How many repeats of profile {} are run", context.profile))
-            .columns(["Study", "Variant"].map(Column::left))
-            .columns(
-                [
-                    "Cells",
-                    "All repeats",
-                    "Ten or more",
-                    "Three to nine",
-                    "One or two",
-                    "None",
-                    "Trials, recorded",
-                    "of",
-                    "Without a score",
-                ]
-                .map(Column::right),
-            );
+    let mut table = Table::new(
+        "coverage",
+        format!("Repeats run, of those that profile {} plans", context.profile),
+    )
+    .columns(["Study", "Variant"].map(Column::left))
+    .columns(
+        [
+            "Cells",
+            "All repeats",
+            "Ten or more",
+            "Three to nine",
+            "One or two",
+            "None",
+            "Trials, recorded",
+            "planned",
+            "Without a score",
+        ]
+        .map(Column::right),
+    );
     for study in studies {
         let laid_out = context.cells(study)?;
         let mut variants: Vec<(&str, Counts)> = Vec::new();

@@ -219,7 +219,7 @@ impl ResultsTable {
             "A cell without a converged fit is neither bold nor underlined."
                 .to_owned(),
             "j/J: repeats of a cell, and of the paper's; a page shows them where they differ.".to_owned(),
-            "p to best: two-sided, against the best of the paper's methods, by the paper's paired t-test / by the corrected test."
+            "p to best: two-sided, against the best of the paper's methods, by the corrected test; naive: by the paper's paired t-test."
                 .to_owned(),
             "Methods for reference are never marked. A significant difference from the best is printed with its mean."
                 .to_owned(),
@@ -253,7 +253,7 @@ impl ResultsTable {
             row.push(found.map_or_else(
                 || Cell::text(""),
                 |cell| {
-                    let shown = Cell::mean_std(cell.mean, cell.std, 2);
+                    let shown = Cell::mean_std(cell.mean, cell.std, cell.digits);
                     let shown = if cell.mark == "best" { shown.bold() } else { shown };
                     if cell.mark == "underlined" { shown.underline() } else { shown }
                 },
@@ -375,7 +375,7 @@ impl ResultsTable {
             _ if report.pairs == 1 => "one pair".to_owned(),
             (Some(naive), Some(corrected)) => {
                 let mut said =
-                    format!("p to best {} / {}", probability(naive), probability(corrected));
+                    format!("p to best {} (naive {})", probability(corrected), probability(naive));
                 if !report.p_mcnemar.is_empty() {
                     // Of a few thousand rows that disagree it may be less than the least number.
                     let word = |&p: &f64| {

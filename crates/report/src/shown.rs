@@ -41,8 +41,8 @@ impl Shown {
                 *all += 1;
                 *shown.hosts.entry(record.run.host.clone()).or_default() += 1;
                 let code = match record.run.code.as_str() {
-                    "" => "not recorded",
-                    code if code.ends_with("-dirty") => "uncommitted code",
+                    "" => "older trials, without a revision",
+                    code if code.ends_with("-dirty") => "sources edited after a commit",
                     code => code,
                 };
                 *shown.code.entry(code.to_owned()).or_default() += 1;

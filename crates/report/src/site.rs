@@ -96,7 +96,7 @@ fn paper_page(
         .page(format!("{key}.html"), *name);
     if !claims.is_empty() {
         let section = Section::new("claims", "Which claims hold")
-            .intro(format!("{terms}\n\nVariants: `printed` follows the text, `released` the authors' code, `tuned` is searched inside the training rows. Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain."));
+            .intro(format!("{terms}\n\nVariants: {}. Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain.", variants(&claims)));
         page = page.section(Section { blocks: claims, ..section });
     }
     let of_paper = rendered.iter().filter(|(artefact, _)| paper_of(artefact) == *key);
@@ -107,7 +107,7 @@ fn paper_page(
         (
             "Table",
             "Tables",
-            "Row `published`: the printed numbers. Rows below it: ours, one per variant. [What variants and verdicts mean](verdicts). Dotted underline: not significantly worse than the best. A click on a number opens its tests and its finding.",
+            "Row `published`: the printed numbers. Rows below it: ours, one per variant. [What variants and verdicts mean](verdicts). Blue: agrees. Yellow: differs, and a finding says why. Orange: differs, cause unknown. Red: differs, unexplained. Dotted underline: not significantly worse than the best. A click on a number shows its repeats, tests and commands.",
         ),
         ("Figure", "Figures", ""),
     ] {
@@ -119,6 +119,26 @@ fn paper_page(
         }
     }
     (!page.sections.is_empty()).then_some(page)
+}
+
+/// The usual variants among these rows, in words.
+fn variants(claims: &[Block]) -> String {
+    let has = |name: &str| {
+        let tables = claims.iter().filter_map(|block| match block {
+            Block::Table(table) => Some(table),
+            _ => None,
+        });
+        let mut rows = tables.flat_map(|table| &table.rows);
+        rows.any(|row| row.cells.first().is_some_and(|cell| cell.text == name))
+    };
+    let known = [
+        ("printed", "`printed` follows the text"),
+        ("released", "`released` the authors' code"),
+        ("tuned", "`tuned` is searched inside the training rows"),
+    ];
+    let words: Vec<&str> =
+        known.into_iter().filter(|(name, _)| has(name)).map(|(_, words)| words).collect();
+    words.join(", ")
 }
 
 /// Whether methods are ranked there, of whatever paper.
@@ -382,10 +402,27 @@ fn guide(chapters: Files) -> Vec<Report> {
     let link = |(name, text): &(&str, &'static str)| format!("[{}](./{name}.html)", title(text));
     let all: Vec<String> = chapters.iter().map(link).collect();
     let page = |(name, text): &(&str, &'static str)| {
-        let page = of_markdown(&relinked(text, chapters), &format!("{name}.md"), name, GUIDE);
+        let page = of_markdown(
+            &relinked(&shown_lines(text), chapters),
+            &format!("{name}.md"),
+            name,
+            GUIDE,
+        );
         page.subtitle(all.join(" · "))
     };
     chapters.iter().map(page).collect()
+}
+
+/// A chapter without the lines of its Rust examples that only its tests need.
+fn shown_lines(text: &str) -> String {
+    let mut rust = false;
+    let keep = |line: &&str| {
+        if let Some(info) = line.strip_prefix("```") {
+            rust = info.starts_with("rust");
+        }
+        !(rust && (*line == "#" || line.starts_with("# ")))
+    };
+    text.lines().filter(keep).map(|line| format!("{line}\n")).collect()
 }
 
 /// Links of a chapter to others lead to their pages; what stands outside the site keeps its words alone.
@@ -398,7 +435,10 @@ fn relinked(text: &str, chapters: Files) -> String {
             continue;
         };
         let name = target.strip_suffix(".md");
-        if chapters.iter().any(|(own, _)| Some(*own) == name) {
+        let page = target.strip_prefix("../../reports/").filter(|page| page.contains(".html"));
+        if let Some(page) = page {
+            let _ = write!(out, "](./{page}){rest}");
+        } else if chapters.iter().any(|(own, _)| Some(*own) == name) {
             let _ = write!(out, "](./{}.html){rest}", name.unwrap_or_default());
         } else if name.is_some() || target.starts_with("../") {
             if let Some(start) = out.rfind('[') {
@@ -506,7 +546,12 @@ fn blocks((artefact, rendered): &Own<'_>, label: &str, aside: bool) -> Vec<Block
                 [Block::Diagram(diagram), files]
             }
         });
-    tables.chain(drawings).flatten().collect()
+    // What stands on the page of the audits is found from here.
+    let others = rendered.tables.iter().filter(|table| !aside && !stands(&table.id));
+    let others: Vec<String> =
+        others.map(|table| format!("[{}](#{})", table.title, table.id)).collect();
+    let more = (!others.is_empty()).then(|| Block::Text(format!("More: {}.", others.join(", "))));
+    tables.chain(drawings).flatten().chain(more).collect()
 }
 
 /// `Table 2` or `Figure 1(b)`, as the paper calls it; none for what no paper prints.
@@ -546,7 +591,10 @@ mod tests {
     #[test]
     fn a_chapter_links_to_chapters_alone() {
         let text = "[a](b.md), [c](../x.md#y) ([d](https://e.f)) `g[0](h)`";
+        assert_eq!(shown_lines("# a\n```rust\n# x\ny\n```\n# b\n"), "# a\n```rust\ny\n```\n# b\n");
         let found = relinked(text, &[("b", "")]);
+        let page = relinked("[a](../../reports/findings.html#x)", &[]);
+        assert_eq!(page, "[a](./findings.html#x)");
         assert_eq!(found, "[a](./b.html), c ([d](https://e.f)) `g[0](h)`");
     }
 

@@ -142,7 +142,7 @@ fn peaks() -> Table {
         .note("Peak: the most prominent maximum, where the curve rises before it and falls after it by more than a point and three standard errors. A curve that only falls has none.")
         .note("Below the place of a peak: the grid sizes just outside the range in which 95 % of resampled repeats peak. The peak lies anywhere between them.")
         .note("Below an error: its 95 % interval, for the peak over resampled repeats, for other means by t.")
-        .note("The text's numbers of features pass from 87 to 104. The error at M = n = 100 comes from rftk/figure2a-average, on the repeats of the last column.")
+        .note("M = n = 100 is not on the grid, which passes from 87 to 104, so that the error there can exceed the highest of the grid. It comes from rftk/figure2a-average, on the repeats of the last column.")
         .note("Every size of the grid has fresh features.")
         .note("Ridgeless: the pseudo-inverse. Features and test scores are in single precision, the solution in double.")
         .note("Kernel: regression with half the Gaussian kernel, which the features approach, and the same ridge.")

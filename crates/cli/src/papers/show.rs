@@ -92,8 +92,21 @@ fn here(places: &Directories) -> anyhow::Result<Option<Store>> {
     Ok(places.results.is_dir().then(|| Store::open(&places.results)).transpose()?)
 }
 
+/// Fails where there are no records at all: a cell of none would look like one that was never run.
+fn require_records(places: &Directories) -> anyhow::Result<()> {
+    if places.results.is_dir() || places.reports.join("records").is_dir() {
+        return Ok(());
+    }
+    let (reports, results) = (places.reports.display(), places.results.display());
+    let problem = format!(
+        "no records in {reports}/records or {results}: run this in the repository, or name its folder by --reports DIR"
+    );
+    Err(WrongUsage(problem).into())
+}
+
 pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     let named = Named::parse(&args.cell)?;
+    require_records(&args.places)?;
     let (methods, missing) = (plannable(), BTreeMap::new());
     let committed = archive(&args.places);
     let selection = of_versions(&named, &methods, &committed, &args.places)?;
@@ -238,6 +251,7 @@ fn one(
 
 pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
     let named = Named::parse(&args.cell)?;
+    require_records(&args.places)?;
     let methods = plannable();
     let mut records = archive(&args.places);
     if let Some(store) = here(&args.places)? {

@@ -5,6 +5,7 @@
 //! byte-order mark, with the line `sep=;` of a spreadsheet, and with remarks (`# ...`). What a column
 //! means is the business of [`crate::Schema`].
 
+mod absent;
 mod columns;
 mod copied;
 mod parquet;
@@ -250,7 +251,7 @@ impl RowFile {
             return Self::spooled(std::io::stdin().lock(), "standard input", given);
         }
         let name = path.display().to_string();
-        let metadata = std::fs::metadata(path).map_err(DataError::io(path))?;
+        let metadata = std::fs::metadata(path).map_err(|error| absent::fault(path, error))?;
         if metadata.is_dir() {
             return Err(DataError::format(&name, "is a folder, not a file; name a file in it"));
         }

@@ -148,14 +148,16 @@
     group.setAttribute("aria-label", "Variant");
     const choose = (name) => {
       figure.dataset.variant = name === "all" ? "" : name;
-      for (const one of group.children) one.setAttribute("aria-pressed", one.textContent === name);
+      for (const one of group.children) one.setAttribute("aria-pressed", one.value === name);
       filter();
       dropEmpty(figure);
       fit();
     };
+    const words = { printed: "printed: the paper's settings", released: "released: the authors' code" };
     for (const name of [...own, "all"]) {
       const one = document.createElement("button");
-      one.textContent = name;
+      one.textContent = words[name] || name;
+      one.value = name;
       one.addEventListener("click", () => choose(name));
       group.append(one);
     }

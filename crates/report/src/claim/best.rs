@@ -76,11 +76,12 @@ impl Best {
             adjusted: adjusted[row],
         };
         let worse: Vec<Loss<'_>> = worse.iter().map(loss).collect();
+        let needed = if self.almost_all { (4 * seen.all).div_ceil(5) } else { seen.all / 2 + 1 };
         let numbers = format!(
-            "of {}, on common repeats: best on {}, not significantly worse on {level}, significantly worse on {}; at least {}",
-            counted(seen.all, "dataset"),
+            "best on {} of {} ({needed} needed), not significantly worse on {level}, significantly worse on {}; at least {}, on common repeats",
             seen.best,
-            losses(&worse, seen.lost, self.almost_all),
+            counted(seen.all, "dataset"),
+            losses(&worse, seen, self.almost_all),
             counted(fewest, "repeat")
         );
         let (p, rule) = if seen.lost > 0 && !self.almost_all {
@@ -125,7 +126,7 @@ struct Loss<'a> {
 
 /// How many losses there are, and which number decides: a p of a row by itself is what `significantly worse`
 /// says of that row, but among many rows such a one comes out by chance.
-fn losses(worse: &[Loss<'_>], lost: usize, almost_all: bool) -> String {
+fn losses(worse: &[Loss<'_>], rows: Rows, almost_all: bool) -> String {
     if worse.is_empty() {
         return "0".to_owned();
     }
@@ -135,9 +136,9 @@ fn losses(worse: &[Loss<'_>], lost: usize, almost_all: bool) -> String {
     };
     let named: Vec<String> = worse.iter().map(each).collect();
     let rule = if almost_all {
-        "the uncorrected p decides".to_owned()
+        format!("more than {} refute", rows.all / 4)
     } else {
-        format!("{lost} remain after Holm; only those refute")
+        format!("{} remain after Holm; only those refute", rows.lost)
     };
     format!("{} ({}; {rule})", worse.len(), named.join("; "))
 }
@@ -228,11 +229,12 @@ mod tests {
     fn a_loss_says_by_which_p_it_counts() {
         let loss = |dataset, p, adjusted| Loss { dataset, p, adjusted };
         let worse = [loss("pendigits", 0.02, 0.16), loss("usps", 1e-3, 9e-3)];
+        let rows = Rows { all: 12, lost: 1, ..Rows::default() };
         assert_eq!(
-            losses(&worse, 1, false),
+            losses(&worse, rows, false),
             "2 (pendigits p = 0.02, after Holm 0.16; usps p = 1e-3, after Holm 9e-3; 1 remain after Holm; only those refute)"
         );
-        assert!(losses(&worse, 1, true).ends_with("after Holm 9e-3; the uncorrected p decides)"));
-        assert_eq!(losses(&[], 0, false), "0");
+        assert!(losses(&worse, rows, true).ends_with("after Holm 9e-3; more than 3 refute)"));
+        assert_eq!(losses(&[], rows, false), "0");
     }
 }

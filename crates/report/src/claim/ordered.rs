@@ -106,7 +106,8 @@ impl Ordered {
         }
         let place = if at.is_some() { "" } else { " (geometric mean over the steps)" };
         let over = over(count, "repeat", ratio);
-        let numbers = format!("each over the one before{place}: {}; {over}", told.join("; "));
+        let numbers =
+            format!("each as a multiple of the one before{place}: {}; {over}", told.join("; "));
         trend(&parts, &rows.into_values().collect::<Vec<_>>(), numbers)
     }
 
