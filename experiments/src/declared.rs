@@ -95,7 +95,7 @@ const PAPERS: [Paper; 4] = [
         terms: "RF: random features without a ridge. RF-SGD: the same, by gradient steps. RFTK learns the frequencies, too, under a penalty of the trace. `theorem`: the steps of Theorem 1.",
         results: [
             "Double descent reproduces.",
-            "The trace penalty shows no gain. Over all datasets RFTK leads kernel ridge only if both have the same bandwidth.",
+            "The trace penalty shows no gain. Overall, RFTK leads kernel ridge only if both have the same bandwidth.",
         ],
         headline: Headline {
             claim: "rftk-beats-kernel-ridge",
