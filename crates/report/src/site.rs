@@ -420,9 +420,9 @@ fn shown_lines(text: &str) -> String {
         if let Some(info) = line.strip_prefix("```") {
             rust = info.starts_with("rust");
         }
-        !(rust && (*line == "#" || line.starts_with("# ")))
+        !(rust && (line.trim() == "#" || line.starts_with("# ")))
     };
-    text.lines().filter(keep).map(|line| format!("{line}\n")).collect()
+    text.split_inclusive('\n').filter(keep).collect()
 }
 
 /// Links of a chapter to others lead to their pages; what stands outside the site keeps its words alone.
