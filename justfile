@@ -131,6 +131,7 @@ performance:
 [private]
 bench-peers REMARK *ARGS:
     cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --features programs --bins
+    cargo build --release -p mercer-cli
     python3 benches/peers/all.py --remark {{quote(REMARK)}} {{ARGS}}
     target/release/performance page
 

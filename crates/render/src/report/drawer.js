@@ -50,18 +50,20 @@
     const badge = details.querySelector("summary .badge");
     if (badge) value.append(" ", badge.cloneNode(true));
     drawer.replaceChildren(title, button, value);
-    const [repeats, beside] = [numbers("repeats"), numbers("beside")];
+    const [repeats, beside] = [numbers("repeats"), numbers("beside").filter(Number.isFinite)];
     if (repeats.length) {
-      drawer.append(strip(repeats, beside.filter(Number.isFinite)));
+      drawer.append(strip(repeats, beside));
       const key = repeats.length + (repeats.length > 1 ? " repeats: dots" : " repeat: dot");
-      drawer.append(make("p", key + (beside.length ? "; the paper: line, ± its standard deviation: band" : "")));
+      const paper = ["", "; the paper: line", "; the paper: line, ± its standard deviation: band"];
+      drawer.append(make("p", key + paper[beside.length]));
     }
     if (tests.textContent) drawer.append(tests);
     const own = make("dl");
     own.append(make("dt", "settings, records"), make("dd"), make("dt", "run it again"), make("dd"));
-    own.children[1].append(make("code", "mercer show " + details.dataset.cell));
-    own.children[3].append(make("code", "mercer reproduce " + artefact + " --variant " + variant
-      + " --method " + method + " --dataset " + dataset + " --all"));
+    const typed = (...words) => make("code", words.map((word) => word.includes(" ") ? "'" + word + "'" : word).join(" "));
+    own.children[1].append(typed("mercer", "show", details.dataset.cell));
+    own.children[3].append(typed("mercer", "reproduce", artefact, "--variant", variant, "--method", method,
+      "--dataset", dataset, "--all"));
     drawer.append(own);
     if (!drawer.open) drawer.show();
     title.focus();
