@@ -288,23 +288,16 @@ fn a_name_that_is_no_artefact_gets_a_suggestion() {
 /// `pdflatex` knows ASCII, Latin letters, and what is written as mathematics.
 #[test]
 fn tables_in_latex_hold_no_sign_that_it_lacks() {
-    let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports")];
+    let (methods, records, missing) = (plannable(), committed(), BTreeMap::new());
+    let selection = Selection::default();
+    let context =
+        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
     let mut read = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "tex") {
-                let text = std::fs::read_to_string(&path).unwrap();
-                let lacking: String = text
-                    .chars()
-                    .filter(|c| !c.is_ascii() && !('\u{c0}'..='\u{17f}').contains(c))
-                    .collect();
-                assert_eq!(lacking, "", "{}", path.display());
-                read += 1;
-            }
-        }
+    for table in rendered(&context).iter().flat_map(|(_, rendered)| &rendered.tables) {
+        let lacks = |c: &char| !c.is_ascii() && !('\u{c0}'..='\u{17f}').contains(c);
+        let lacking: String = table.to_latex().chars().filter(lacks).collect();
+        assert_eq!(lacking, "", "{}", table.id);
+        read += 1;
     }
     assert!(read > 50, "{read}");
 }

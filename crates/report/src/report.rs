@@ -42,7 +42,7 @@ pub struct Summary {
     pub claims: Vec<ClaimResult>,
 }
 
-/// Renders artefacts into a folder: `PAPER/NAME.{tex,md,csv,svg}`, `cells.json`, and the pages of a
+/// Renders artefacts into a folder: `PAPER/NAME.{md,csv,svg}`, `cells.json`, and the pages of a
 /// site that begins at `index.html`.
 ///
 /// # Errors
@@ -70,7 +70,6 @@ pub fn write(
     let rendered: Vec<(&Artefact, Rendered)> =
         artefacts.par_iter().map(render).collect::<Result<_, _>>()?;
     for table in rendered.iter().flat_map(|(_, rendered)| &rendered.tables) {
-        folder.put(&format!("{}.tex", table.id), table.to_latex().as_bytes())?;
         folder.put(&format!("{}.md", table.id), table.to_markdown().as_bytes())?;
         folder.put(&format!("{}.csv", table.id), table.to_csv().as_bytes())?;
     }

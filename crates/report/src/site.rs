@@ -4,7 +4,7 @@ use crate::claim::{ClaimResult, Family};
 use crate::claims_report::{answers, answers_id, rules};
 use crate::coverage::RULES;
 use crate::finding::Mistake;
-use crate::overview::decided;
+use crate::overview::{best, decided};
 use crate::shown::{METHOD, PIPE, Shown};
 use crate::{Artefact, Catalogue, Drawing, Files};
 use crate::{ExperimentError, Paper, RenderContext, Rendered};
@@ -35,7 +35,7 @@ pub(crate) fn pages(
     machine: Vec<Link>,
     again: Option<String>,
 ) -> Result<Vec<Report>, ExperimentError> {
-    let mut pages = vec![start(context, bars, again)];
+    let mut pages = vec![start(context, bars, claims, again)];
     let papers = context.catalogue.papers();
     let answers = answers(context.catalogue, claims)?;
     for paper in papers {
@@ -66,7 +66,14 @@ pub(crate) fn pages(
     Ok(pages)
 }
 
-fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Report {
+fn start(
+    context: &RenderContext<'_>,
+    bars: Bars,
+    claims: &[ClaimResult],
+    again: Option<String>,
+) -> Report {
+    let texts = context.catalogue.texts();
+    let best = best(context.catalogue.papers(), &bars, claims);
     let mut came_out = Section::new("what-came-out", "What came out");
     if !bars.rows.is_empty() {
         came_out = came_out.block(Block::Bars(bars));
@@ -75,9 +82,8 @@ fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Repo
         "[The colours](verdicts), [why numbers differ](findings)\n\n{}",
         again.unwrap_or_default()
     );
-    let texts = context.catalogue.texts();
     Report::new(texts.title)
-        .subtitle(texts.subtitle)
+        .subtitle(best.unwrap_or_else(|| texts.subtitle.to_owned()))
         .section(came_out.block(Block::Text(rest)))
         .section(Section::new("run", "Run it").block(Block::Text(texts.commands.to_owned())))
         .page("index.html", START)
@@ -530,7 +536,7 @@ fn blocks((artefact, rendered): &Own<'_>, label: &str, aside: bool) -> Vec<Block
         if table.id.contains('-') && !label.is_empty() && table.id != first {
             table.title.insert_str(0, "To ");
         }
-        let files = files(&table.id, &[("CSV", "csv"), ("Markdown", "md"), ("LaTeX", "tex")]);
+        let files = files(&table.id, &[("CSV", "csv"), ("Markdown", "md")]);
         [Block::Table(table), files]
     });
     let drawings =

@@ -29,27 +29,8 @@ pub(crate) fn render(
             .iter()
             .find(|cell| cell.key().method == "majority")
             .and_then(|cell| mean(cell, "accuracy"));
-        for cell in printed.iter().filter(|cell| {
-            cell.table == "3" && cell.dataset == dataset && cell.metric == "accuracy_percent"
-        }) {
-            let parts = cell.setting.split(' ').next().unwrap_or_default();
-            let seconds = printed.iter().find(|other| {
-                let same = (&other.dataset, &other.method) == (&cell.dataset, &cell.method);
-                let of_parts = other.setting.split(' ').next() == Some(parts);
-                other.metric == "seconds" && same && of_parts
-            });
-            table = table.row(printed_row(cell, parts, seconds).under(dataset));
-        }
         for cell in own {
-            let theirs = METHODS.iter().find(|(own, _)| *own == cell.key().method);
-            let theirs = theirs.and_then(|(_, name)| {
-                printed.iter().find(|other| {
-                    (other.table.as_str(), other.dataset.as_str()) == ("3", dataset)
-                        && other.metric == "accuracy_percent"
-                        && other.method == *name
-                        && other.setting.split(' ').next() == Some(&cell.key().variant)
-                })
-            });
+            let theirs = printed.iter().find(|theirs| is_of(theirs, dataset, cell));
             let report = match theirs {
                 Some(theirs) => {
                     let judged = PublishedComparison {
@@ -66,8 +47,21 @@ pub(crate) fn render(
                 }
                 None => None,
             };
-            table = table.row(line(cell, majority, report.as_ref()).under(dataset));
+            let beside = Beside::of(&printed, theirs);
+            table = table.row(line(cell, majority, report.as_ref(), beside).under(dataset));
             reports.extend(report);
+        }
+        let alone = printed.iter().filter(|theirs| {
+            is_accuracy(theirs, dataset) && !cells.iter().any(|cell| is_of(theirs, dataset, cell))
+        });
+        for theirs in alone {
+            let Beside { accuracy, seconds } = Beside::of(&printed, Some(theirs));
+            let mut line = vec![Cell::text(parts(theirs)), Cell::text(&theirs.method), accuracy];
+            line.push(Cell::text("not planned"));
+            line.extend(["", ""].map(Cell::text));
+            line.push(seconds);
+            line.extend([""; 6].map(Cell::text));
+            table = table.row(Row::new(line).under(dataset));
         }
     }
     for (dataset, spec) in [("ijcnn1", &large.0), ("covtype", &forest.0)] {
@@ -100,11 +94,22 @@ pub(crate) fn render(
 fn empty_table(artefact: &Artefact) -> Table {
     let table = Table::new(&artefact.id, &artefact.title)
         .caption("Accuracy and time of learned kernels on ijcnn1 (official test part) and covtype (class 2 against the rest, all rows that do not train). On the paper's route twice the subsets have twice the pairs, so differences between v are not the effect of subsets alone.")
-        .columns([Column::left("Source"), Column::left("Method")])
-        .columns(["accuracy", "balanced accuracy", "recall of the rare class"].map(Column::right))
+        .columns([Column::left("Variant"), Column::left("Method")])
         .columns(
-            ["seconds to tune", "to fit", "to predict", "training rows", "pairs", "repeats"]
-                .map(Column::right),
+            [
+                "published",
+                "accuracy",
+                "balanced accuracy",
+                "recall of the rare class",
+                "published seconds",
+                "seconds to tune",
+                "to fit",
+                "to predict",
+                "training rows",
+                "pairs",
+                "repeats",
+            ]
+            .map(Column::right),
         );
     NOTES.into_iter().fold(table, Table::note)
 }
@@ -147,17 +152,45 @@ fn uneven(cells: &[StudyCell]) -> Vec<String> {
     .collect()
 }
 
-/// A printed accuracy, with the seconds beside it.
-fn printed_row(cell: &PublishedCell, parts: &str, seconds: Option<&PublishedCell>) -> Row {
-    let mut line = vec![
-        Cell::text(format!("published, {parts}")),
-        Cell::text(&cell.method),
-        Cell::number(cell.mean, 2),
-    ];
-    line.extend(["", "", ""].map(Cell::text));
-    line.push(seconds.map_or_else(|| Cell::text(""), |seconds| Cell::number(seconds.mean, 0)));
-    line.extend(["", "", "", ""].map(Cell::text));
-    Row::new(line)
+/// The printed accuracy and seconds of a row; empty where the paper has none.
+struct Beside {
+    accuracy: Cell,
+    seconds: Cell,
+}
+
+impl Beside {
+    fn of(printed: &[PublishedCell], theirs: Option<&PublishedCell>) -> Self {
+        let seconds = theirs.and_then(|theirs| {
+            printed.iter().find(|other| {
+                other.metric == "seconds"
+                    && (&other.dataset, &other.method) == (&theirs.dataset, &theirs.method)
+                    && parts(other) == parts(theirs)
+            })
+        });
+        let cell = |cell: Option<&PublishedCell>, digits| {
+            cell.map_or_else(|| Cell::text(""), |cell| Cell::number(cell.mean, digits))
+        };
+        Self { accuracy: cell(theirs, 2), seconds: cell(seconds, 0) }
+    }
+}
+
+/// Into how many parts the rows were divided: `v=5`.
+fn parts(cell: &PublishedCell) -> &str {
+    cell.setting.split(' ').next().unwrap_or_default()
+}
+
+fn is_accuracy(cell: &PublishedCell, dataset: &str) -> bool {
+    (cell.table.as_str(), cell.dataset.as_str()) == ("3", dataset)
+        && cell.metric == "accuracy_percent"
+}
+
+/// Whether a printed accuracy is that of a cell of ours.
+fn is_of(theirs: &PublishedCell, dataset: &str, cell: &StudyCell) -> bool {
+    let own = METHODS.iter().find(|(own, _)| *own == cell.key().method);
+    is_accuracy(theirs, dataset)
+        && cell.key().dataset == dataset
+        && own.is_some_and(|(_, name)| theirs.method == *name)
+        && parts(theirs) == cell.key().variant
 }
 
 /// What the settings of the paper's route were chosen by, which is not what they are used in.
@@ -252,7 +285,12 @@ fn rare_recall(accuracy: f64, balanced: f64, majority: f64) -> Option<f64> {
     (spread.abs() > 1e-3).then(|| (accuracy - 2.0 * majority * balanced) / spread)
 }
 
-fn line(cell: &StudyCell, majority: Option<f64>, report: Option<&CellReport>) -> Row {
+fn line(
+    cell: &StudyCell,
+    majority: Option<f64>,
+    report: Option<&CellReport>,
+    beside: Beside,
+) -> Row {
     let percent = |value: Option<f64>| {
         value.map_or_else(|| Cell::text(""), |value| Cell::number(100.0 * value, 2))
     };
@@ -284,9 +322,11 @@ fn line(cell: &StudyCell, majority: Option<f64>, report: Option<&CellReport>) ->
     Row::new([
         Cell::text(&cell.key().variant),
         Cell::text(cell.label()),
+        beside.accuracy,
         shown,
         percent(balanced),
         percent(recall),
+        beside.seconds,
         if cell.tuning() == "tuned" { searched_for(cell) } else { Cell::text("-") },
         seconds("fit"),
         seconds("predict"),

@@ -15,8 +15,8 @@ pub(crate) enum PapersCommand {
     /// time is up. Exit status 3 if a result differs from its record, beyond rounding. Without committed records every
     /// table is built from what is run here, as by --fresh.
     Reproduce(ReproduceArgs),
-    /// Show one cell: its repeats, chosen settings, verdict and records.
-    Show(CellArgs),
+    /// Show a table, or one cell: its repeats, chosen settings, verdict and records.
+    Show(ShowArgs),
     /// Say what of a cell would be computed, and which part of its key no record has.
     Why(CellArgs),
     /// Say how much of each artefact is recorded.
@@ -187,15 +187,27 @@ impl ReproduceArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// A cell, such as askl/table2:tuned:askl:segment, or a table, such as askl/table2.
+    #[arg(value_name = "CELL|TABLE")]
+    pub name: String,
+    #[command(flatten)]
+    pub places: Directories,
+    /// JSON instead of text.
+    #[arg(long)]
+    pub json: bool,
+    /// A table for LaTeX, with the package booktabs.
+    #[arg(long, conflicts_with = "json")]
+    pub latex: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CellArgs {
     /// The cell, such as askl/table2:tuned:askl:segment.
     #[arg(value_name = "ARTEFACT:VARIANT:METHOD:DATASET")]
     pub cell: String,
     #[command(flatten)]
     pub places: Directories,
-    /// JSON instead of text.
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use crate::Ended;
 use crate::papers::WrongUsage;
-use crate::papers::args::{CellArgs, Directories};
+use crate::papers::args::{CellArgs, Directories, ShowArgs};
 use crate::papers::planned::{archive, library, versions};
 use anyhow::Context;
 use mercer_experiments::{catalogue, plannable};
@@ -104,8 +104,17 @@ fn require_records(places: &Directories) -> anyhow::Result<()> {
     Err(WrongUsage(problem).into())
 }
 
-pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
-    let named = Named::parse(&args.cell)?;
+pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Ended> {
+    if !args.name.contains(':') {
+        return tables(args);
+    }
+    if args.latex {
+        let name = args.name.split(':').next().unwrap_or_default();
+        let problem =
+            format!("--latex writes a table, and `{}` is a cell; write {name}", args.name);
+        return Err(WrongUsage(problem).into());
+    }
+    let named = Named::parse(&args.name)?;
     require_records(&args.places)?;
     let (methods, missing) = (plannable(), BTreeMap::new());
     let committed = archive(&args.places);
@@ -152,7 +161,11 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
             cell.trials().count()
         )?;
     }
-    writeln!(out, "\nrecords: {}", file(args, artefact, committed.get(cell.key()).is_some()))?;
+    writeln!(
+        out,
+        "\nrecords: {}",
+        file(&args.places, artefact, committed.get(cell.key()).is_some())
+    )?;
     writeln!(
         out,
         "run it again: {} reproduce {} --variant {variant} --method {method} --dataset {dataset} --all",
@@ -162,12 +175,48 @@ pub(crate) fn show(args: &CellArgs) -> anyhow::Result<Ended> {
     Ok(Ended::Done)
 }
 
-fn file(args: &CellArgs, study: &str, committed: bool) -> String {
+/// The tables of an artefact, or of all of a paper, from the records.
+fn tables(args: &ShowArgs) -> anyhow::Result<Ended> {
+    let chosen = catalogue().select(std::slice::from_ref(&args.name))?;
+    require_records(&args.places)?;
+    let (methods, missing, selection) = (plannable(), BTreeMap::new(), Selection::default());
+    let mut records = archive(&args.places);
+    if let Some(store) = here(&args.places)? {
+        records.add_store(&store)?;
+    }
+    let context = context(&records, &methods, &selection, &missing);
+    let (mut shown, mut cells) = (Vec::new(), Vec::new());
+    for artefact in chosen {
+        let rendered = artefact.render(&context)?;
+        shown.extend(rendered.tables);
+        cells.extend(rendered.cells);
+    }
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &cells)?;
+        writeln!(out)?;
+        return Ok(Ended::Done);
+    }
+    if shown.is_empty() {
+        let name = &args.name;
+        let problem = format!(
+            "{name} has no table; {} reproduce {name} --minutes 0 draws it",
+            crate::program()
+        );
+        return Err(WrongUsage(problem).into());
+    }
+    for table in &shown {
+        writeln!(out, "{}", if args.latex { table.to_latex() } else { table.to_markdown() })?;
+    }
+    Ok(Ended::Done)
+}
+
+fn file(places: &Directories, study: &str, committed: bool) -> String {
     if committed {
         let name = format!("{}.parquet", study.replace('/', "-"));
-        args.places.reports.join("records").join(name).display().to_string()
+        places.reports.join("records").join(name).display().to_string()
     } else {
-        args.places.results.join(study).display().to_string()
+        places.results.join(study).display().to_string()
     }
 }
 

@@ -116,6 +116,12 @@ fn cases() -> Vec<Case> {
                 "--impute median",
             ],
         ),
+        case(
+            ("infinite.csv", spoiled(head, 5, "inf,1,a")),
+            fit,
+            1,
+            &["--missing inf --impute mean", "--categorical size"],
+        ),
         case(("unit.csv", spoiled(head, 5, "12 kg,1,a")), fit, 1, &["--categorical size"]),
         case(("comma.csv", spoiled(head, 5, "\"1,5\",1,a")), fit, 1, &["--categorical size"]),
         case(("percent.csv", spoiled(head, 5, "45%,1,a")), fit, 1, &["--categorical size"]),
@@ -211,7 +217,7 @@ fn cases() -> Vec<Case> {
             ("named.csv", spoiled("size,1,a", 5, "1.5,1,a")),
             "fit --method kernel-ridge --data FILE --out m --header no",
             1,
-            &["--categorical 1", "--header yes"],
+            &["--missing size --impute mean", "--categorical 1", "--header yes"],
         ),
         case(
             ("counts.csv", rows("id,age,kind", 40, |i| format!("{i},{},{}", i * i % 7, kind(i)))),

@@ -58,7 +58,7 @@ fn every_cell_has_the_fields_of_the_design() {
     assert_eq!(table["id"], "askl/table2");
     assert!(!table["rows"].as_array().unwrap().is_empty());
     assert!(place.path("results/part/index.html").is_file());
-    for end in ["tex", "md", "csv"] {
+    for end in ["md", "csv"] {
         assert!(place.path(&format!("results/part/askl/table2.{end}")).is_file());
     }
 }

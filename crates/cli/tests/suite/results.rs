@@ -349,3 +349,21 @@ fn a_budget_that_suffices_for_nothing_says_what_is_left() {
     let wrong = place.run(&format!("reproduce {PAPER} --minutes -1"));
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
 }
+
+#[test]
+fn a_table_is_shown_as_markdown_as_latex_and_as_cells() {
+    let place = Place::new();
+    let reports = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reports");
+    let show = |rest: &str| place.run(&format!("show {rest} --reports {reports}"));
+    let text = show("askl/table2").with_code(0);
+    assert!(text.stdout.starts_with("**") && text.stdout.contains("| *segment (accuracy)* |"));
+    let latex = show("askl/table2 --latex").with_code(0);
+    assert!(latex.stdout.contains("\\begin{table}") && latex.stdout.contains("\\toprule"));
+    let cells = show("askl/table2 --json").with_code(0).json();
+    assert!(cells.as_array().is_some_and(|cells| cells.len() > 100));
+    // A figure has none, and a cell is no table; both say what to type.
+    let figure = show("askl/figure1").with_code(2);
+    assert!(figure.stderr.contains("mercer reproduce askl/figure1 --minutes 0"), "{figure:?}");
+    let cell = show(&format!("{CELL} --latex")).with_code(2);
+    assert!(cell.stderr.contains("write askl/table2"), "{cell:?}");
+}

@@ -164,7 +164,7 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
                 seen[0].as_f64().unwrap() <= 900.0,
                 "the commands are on the first screen: {seen}"
             );
-            assert!(seen[1].as_u64().unwrap() <= 280, "words of the first page: {seen}");
+            assert!(seen[1].as_u64().unwrap() <= 290, "words of the first page: {seen}");
         }
     }
     assert_eq!(faults, [""; 0]);

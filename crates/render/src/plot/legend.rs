@@ -50,9 +50,15 @@ pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
     }
     for mark in figure.panels.iter().flat_map(|panel| &panel.marks) {
         if let Mark::Point { label, color, .. } = mark {
-            let known = entries.iter().any(|entry| entry.style.is_none() && entry.label == *label);
-            if !known && !label.is_empty() {
-                let color = color.map_or(INK, |color| PALETTE[color % PALETTE.len()]);
+            let color = color.map_or(INK, |color| PALETTE[color % PALETTE.len()]);
+            let known =
+                entries.iter_mut().find(|entry| entry.style.is_none() && entry.label == *label);
+            if let Some(known) = known {
+                // One name for points of several colours has none of them.
+                if known.color != color {
+                    known.color = INK;
+                }
+            } else if !label.is_empty() {
                 let (text, label) = (String::new(), label.clone());
                 entries.push(Entry { label, text, style: None, color, dash: &[], marker: 0 });
                 lost.push(0);

@@ -13,7 +13,10 @@ pub(super) fn blocks(text: &str) -> String {
         if line.is_empty() {
             i += 1;
         } else if let Some(fence) = line.strip_prefix("```") {
-            let _ = fence; // the language makes no difference
+            // The language makes no difference; a name of a file stands above.
+            if let Some((_, file)) = fence.split_once(" file=") {
+                let _ = writeln!(out, "<p><code>{}</code>:</p>", html(file));
+            }
             let end = (i + 1..lines.len()).find(|&k| lines[k].trim().starts_with("```"));
             let end = end.unwrap_or(lines.len());
             let _ =
@@ -214,9 +217,9 @@ mod tests {
 
     #[test]
     fn blocks_are_told_apart() {
-        let text = "# Head\nA line\nand more.\n\n- one\n  goes on\n- two\n\n1. first\n\n```rust\na < b\n```\n| a | b |\n|---|--:|\n| 1 | x\\|y |\n";
+        let text = "# Head\nA line\nand more.\n\n- one\n  goes on\n- two\n\n1. first\n\n```rust file=a.rs\na < b\n```\n| a | b |\n|---|--:|\n| 1 | x\\|y |\n";
         let expected = "<h4>Head</h4>\n<p>A line\nand more.</p>\n<ul>\n<li>one\ngoes on</li>\n<li>two</li>\n</ul>\n\
-            <ol>\n<li>first</li>\n</ol>\n<pre><code>a &lt; b</code></pre>\n\
+            <ol>\n<li>first</li>\n</ol>\n<p><code>a.rs</code>:</p>\n<pre><code>a &lt; b</code></pre>\n\
             <div class=\"scroll\" tabindex=\"0\"><table class=\"plain\">\n<thead><tr><th>a</th><th>b</th></tr>\n</thead>\n\
             <tbody><tr><td>1</td><td>x|y</td></tr>\n</tbody>\n</table></div>\n";
         assert_eq!(blocks(text), expected);

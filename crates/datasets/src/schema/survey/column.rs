@@ -214,9 +214,14 @@ fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
         (1, _) => format!("one of {} entries is meant as a number", meant + words),
         _ => format!("{meant} of {} entries are meant as numbers", meant + words),
     };
+    let missing = if text.bytes().any(|byte| byte.is_ascii_digit()) {
+        "leave it empty if it is missing".to_owned()
+    } else {
+        format!("read it as missing (--missing {} --impute mean)", shell_word(text))
+    };
     format!(
-        "`{shown}` in column `{name}` is not a finite number, where {all}; mend it, leave it empty if it is \
-         missing, or name the column a category (--categorical {typed})"
+        "`{shown}` in column `{name}` is not a finite number, where {all}; mend it, {missing}, or name the \
+         column a category (--categorical {typed})"
     )
 }
 
