@@ -1,5 +1,6 @@
 //! Split conformal prediction: sets of classes, and intervals of numbers, that hold the truth as often as is asked.
 
+use crate::fit::require_whole;
 use crate::passes::fit_part;
 use crate::{Choices, Splitting, Table, WorkbenchError, method_for, require_weighing};
 use mercer_datasets::Preparation;
@@ -114,6 +115,7 @@ pub fn coverage(
     table.require_held("coverage")?;
     let method = method_for(methods, name, table.task())?;
     require_weighing(methods, name, table, choices)?;
+    require_whole(table, &choices.settings)?;
     let streams = Streams::root(choices.seed);
     let splits = table.splits(splitting, &streams)?;
     let mut tally = Tally { classes: vec![(0, 0); table.task().outputs()], size: 0.0 };

@@ -402,13 +402,35 @@ fn dependences(methods: &[(&str, &Evaluation)], id: String) -> Option<Figure> {
     };
     let mut figure = Figure::new(id, "How the prediction depends on a column").compact();
     let mut ranges = Vec::new();
+    // Of one scale, so that a steep panel is one that matters.
+    let said = || {
+        let all = methods.iter().flat_map(|(_, own)| own.dependence.iter().flatten());
+        all.flat_map(|own| &own.points).map(|point| point.1).filter(|mean| mean.is_finite())
+    };
+    let (low, high) =
+        (said().fold(f64::INFINITY, f64::min), said().fold(f64::NEG_INFINITY, f64::max));
+    let margin = 0.05 * (high - low);
     for dependence in first.iter().take(DEPENDENCES) {
         let name = dependence.column.as_str();
-        let mut panel = Panel::new(Axis::linear(name), Axis::linear(what.as_str()));
+        let levels = &dependence.levels;
+        let numbers = levels.is_empty();
+        let across =
+            if numbers { Axis::linear(name) } else { Axis::names(name, levels.iter().cloned()) };
+        let style = if numbers { Style::LinePoints } else { Style::Points };
+        let mut up = Axis::linear(what.as_str());
+        if margin > 0.0 && margin.is_finite() {
+            up = up.range(low - margin, high + margin);
+        }
+        let mut panel = Panel::new(across, up);
         for (at, (title, own)) in methods.iter().enumerate() {
             let found = own.dependence.iter().flatten().find(|other| other.column == name);
             let Some(found) = found else { continue };
-            let line = Series::line(*title, found.points.clone()).style(Style::LinePoints);
+            // Every method is shown at the categories of the first one.
+            let place = |level: &String| levels.iter().position(|own| own == level);
+            let points = found.points.iter().enumerate().filter_map(|(point, &(x, y))| {
+                Some((if numbers { x } else { place(found.levels.get(point)?)? as f64 }, y))
+            });
+            let line = Series::line(*title, points.collect::<Vec<_>>()).style(style);
             panel = panel.series(line.color(at));
         }
         figure = figure.panel(panel);
@@ -422,8 +444,8 @@ fn dependences(methods: &[(&str, &Evaluation)], id: String) -> Option<Figure> {
         figure
             .caption(format!(
                 "A column is set to one value (across) in the test rows of the first split, and the other columns stay as they \
-                 are. Up: the mean {what}. Points stand at quantiles of the column. Columns of numbers only, the most \
-                 important to {} first: {ranges}.",
+                 are. Up: the mean {what}. Points stand at quantiles of numbers, or at categories, the most frequent first. The most \
+                 important column to {} comes first: {ranges}.",
                 methods[0].0
             ))
             .alternative(format!("The mean {what}: {ranges}.")),

@@ -1,4 +1,4 @@
-use crate::fit::{finite, of_matrix, said_of};
+use crate::fit::{finite, of_matrix, require_whole, said_of};
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
 use crate::notes::{classes_missing, rows_left_out, sorted_by_class};
@@ -127,6 +127,7 @@ pub fn evaluate(
 ) -> Result<Evaluation, WorkbenchError> {
     let method = method_for(methods, name, table.task())?;
     require_weighing(methods, name, table, choices)?;
+    require_whole(table, &choices.settings)?;
     if choices.importance && of_matrix(&choices.settings) {
         return Err(WorkbenchError::Argument {
             name: "importance",

@@ -11,7 +11,7 @@ use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
 use mercer_harness::declared_bytes;
 use mercer_learning::{
     Fitting, LearningError, Limits, Method, Metric, Outcome, Predictions, Predictor, Sample,
-    Settings, Shape, Streams, Targets, Task, find,
+    Settings, Shape, Streams, Targets, Task, counted, find, one_line,
 };
 use mercer_records::Tuning;
 use ndarray::{Array2, Axis};
@@ -99,6 +99,20 @@ pub fn scaling_of(settings: &Settings, asked: Scaling) -> Scaling {
 pub(crate) fn of_matrix(settings: &Settings) -> bool {
     let of_kernel = |name: &str| name == "kernel" || name.ends_with(".kernel");
     settings.iter().any(|(name, value)| of_kernel(name) && value == "precomputed")
+}
+
+/// Refuses a kernel matrix with holes: no number can stand for the kernel of two rows.
+pub(crate) fn require_whole(table: &Table, settings: &Settings) -> Result<(), WorkbenchError> {
+    let holes = table.holes();
+    let Some((column, rows)) = holes.first().filter(|_| of_matrix(settings)) else {
+        return Ok(());
+    };
+    let rows = counted(*rows, "row", "rows");
+    Err(WorkbenchError::Argument {
+        name: "kernel",
+        value: format!("precomputed, and column `{}` has no value in {rows}", one_line(column)),
+        must: "a matrix without holes: remove each such row and its column".to_owned(),
+    })
 }
 
 /// Training rows on which a model is scored at most: enough for two digits, cheap for all methods.
@@ -251,6 +265,7 @@ pub fn fit(
 ) -> Result<Model, WorkbenchError> {
     let method = method_for(methods, name, table.task())?;
     require_weighing(methods, name, table, choices)?;
+    require_whole(table, &choices.settings)?;
     let rows: Vec<usize> = (0..table.rows()).collect();
     let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
     let sample = table.training(&rows, &preparation, choices)?;

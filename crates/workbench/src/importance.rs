@@ -4,12 +4,15 @@ use crate::fit::{finite, said_of, said_of_inputs};
 use crate::intervals::alike;
 use crate::passes::fit_part;
 use crate::{Choices, Scores, Table, WorkbenchError, primary};
-use mercer_datasets::{Holds, Preparation, Split, Truths, stratified_split};
+use mercer_datasets::{
+    Categories, Holds, InputColumn, Preparation, Split, Truths, stratified_split,
+};
 use mercer_learning::{Method, Metric, Predictor, Streams};
 use mercer_statistics::{corrected_t, summarise};
-use ndarray::{Axis, s};
+use ndarray::{Array1, ArrayView2, Axis, arr1, s};
 use rand::seq::SliceRandom;
 use serde::Serialize;
+use std::cmp::Reverse;
 
 /// How much worse the metric gets where the entries of a column change places among the test rows (Breiman 2001).
 ///
@@ -64,6 +67,9 @@ pub struct Dependence {
     pub class: Option<String>,
     /// Values of the column, and the mean of what is said over test rows of the first split.
     pub points: Vec<(f64, f64)>,
+    /// Of a column of categories their names; the values are then 0, 1, 2 and so on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<String>,
 }
 
 /// The score of a method that was fitted to a part of the training rows.
@@ -104,9 +110,11 @@ pub(crate) struct Worth {
     pub dependence: Vec<Dependence>,
 }
 
-/// Columns of which a dependence is shown, the values of each, and the rows that it is a mean over, at most.
+/// Columns of which a dependence is shown, the values or categories of each, and the rows that it is a mean over, at
+/// most.
 const DEPENDENCES: usize = 8;
 const VALUES: usize = 21;
+const LEVELS: usize = 8;
 const MEANS: usize = 500;
 
 /// Shares of the training rows on the way of a learning curve.
@@ -122,7 +130,34 @@ fn watched(table: &Table) -> (usize, Option<String>) {
     (class, names.get(class).cloned())
 }
 
-/// How the prediction depends on the columns of numbers that matter most in a split.
+/// The values that a column is set to, as its numbers in the table, and the names of categories.
+fn values(column: &InputColumn, own: ArrayView2<'_, f64>) -> (Vec<Array1<f64>>, Vec<String>) {
+    let Holds::Categories { encoding, levels } = &column.content else {
+        let mut values: Vec<f64> = own.iter().copied().filter(|x| x.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        if values.len() > VALUES {
+            let last = values.len() - 1;
+            values = (0..VALUES).map(|step| values[last * step / (VALUES - 1)]).collect();
+        }
+        return (values.into_iter().map(|value| arr1(&[value])).collect(), Vec::new());
+    };
+    let coded = |level: usize| match encoding {
+        Categories::OneHot => Array1::from_shape_fn(levels.len(), |at| f64::from(at == level)),
+        Categories::Ordinal => arr1(&[level as f64]),
+    };
+    let rows_of = |level: usize| {
+        let coded = coded(level);
+        own.rows().into_iter().filter(|row| *row == coded).count()
+    };
+    let mut there: Vec<(usize, usize)> =
+        (0..levels.len()).map(|level| (rows_of(level), level)).filter(|own| own.0 > 0).collect();
+    there.sort_by_key(|&(rows, level)| (Reverse(rows), level));
+    there.truncate(LEVELS);
+    there.iter().map(|&(_, level)| (coded(level), levels[level].clone())).unzip()
+}
+
+/// How the prediction depends on the columns that matter most in a split.
 fn dependences(
     predictor: &dyn Predictor,
     table: &Table,
@@ -135,7 +170,6 @@ fn dependences(
         Some(*at - column.width())
     });
     let mut columns: Vec<_> = table.schema.columns.iter().zip(starts).zip(losses).collect();
-    columns.retain(|((column, _), _)| column.content == Holds::Numbers);
     columns.sort_by(|a, b| b.1.total_cmp(a.1));
     let stride = split.test.len().div_ceil(MEANS);
     let rows: Vec<usize> = split.test.iter().copied().step_by(stride).collect();
@@ -143,22 +177,17 @@ fn dependences(
     let (class, name) = watched(table);
     let mut found = Vec::new();
     for ((column, at), _) in columns.into_iter().take(DEPENDENCES) {
-        let mut values: Vec<f64> =
-            raw.column(at).iter().copied().filter(|x| x.is_finite()).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup();
-        if values.len() > VALUES {
-            let last = values.len() - 1;
-            values = (0..VALUES).map(|step| values[last * step / (VALUES - 1)]).collect();
-        }
+        let own = s![.., at..at + column.width()];
+        let (values, levels) = values(column, raw.slice(own));
         let mut points = Vec::new();
-        for value in values {
+        for (place, value) in values.iter().enumerate() {
             let mut inputs = raw.clone();
-            inputs.column_mut(at).fill(value);
+            inputs.slice_mut(own).assign(value);
             let said = said_of_inputs(predictor, table, (&rows, inputs), preparation)?;
-            points.push((value, said.mean(class)));
+            let across = if levels.is_empty() { value[0] } else { place as f64 };
+            points.push((across, said.mean(class)));
         }
-        found.push(Dependence { column: column.name.clone(), class: name.clone(), points });
+        found.push(Dependence { column: column.name.clone(), class: name.clone(), points, levels });
     }
     Ok(found)
 }
@@ -285,5 +314,41 @@ impl Worth {
             std: summarise(values).filter(|_| values.len() > 1).map(|summary| summary.sample_std),
         };
         parts.chain([(whole, rows)]).map(point).filter(|point| point.mean.is_finite()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Splitting, evaluate};
+    use mercer_baselines::BASELINES;
+    use mercer_datasets::{RowFile, SchemaOptions};
+
+    /// `red` is worth 3 and `blue` 1, beside half of a number.
+    #[test]
+    fn the_dependence_on_categories_has_a_point_for_each_in_either_encoding() {
+        let rows = (0..60).map(|i| {
+            let red = i % 3 == 0;
+            let (name, worth) = if red { ("red", 3.0) } else { ("blue", 1.0) };
+            let size = f64::from(i % 7);
+            format!("{name},{size},{}\n", worth + size / 2.0)
+        });
+        let text = format!("colour,size,y\n{}", rows.collect::<String>());
+        for encoding in [Categories::OneHot, Categories::Ordinal] {
+            let file = RowFile::spooled(text.as_bytes(), "toys", None).unwrap();
+            let options = SchemaOptions { categories: encoding, ..SchemaOptions::default() };
+            let table = Table::read(&file, &options).unwrap();
+            let choices = Choices { importance: true, ..Choices::plain() };
+            let splitting = Splitting::Folds { folds: 3, repeats: 1 };
+            let found = evaluate(BASELINES, "kernel-ridge", &table, splitting, &choices, |_, _| {})
+                .unwrap();
+            let dependence = found.dependence.unwrap();
+            let colour = dependence.iter().find(|own| own.column == "colour").unwrap();
+            assert_eq!(colour.levels, ["blue", "red"], "the most frequent first");
+            let [(0.0, blue), (1.0, red)] = colour.points[..] else { panic!("{colour:?}") };
+            assert!((red - blue - 2.0).abs() < 0.1, "{colour:?}");
+            let size = dependence.iter().find(|own| own.column == "size").unwrap();
+            assert!(size.levels.is_empty() && size.points.len() == 7, "{size:?}");
+        }
     }
 }

@@ -1,3 +1,4 @@
+use crate::fit::require_whole;
 use crate::unheld::one_class_first;
 use crate::windows::first_rows;
 use crate::{Choices, Table, WorkbenchError, require_weighing};
@@ -154,6 +155,7 @@ pub fn tune(
     choices: &Choices<'_>,
 ) -> Result<Tuning, WorkbenchError> {
     require_weighing(std::slice::from_ref(method), method.name, table, choices)?;
+    require_whole(table, &choices.settings)?;
     let sample = if let Some(unheld) = &table.unheld {
         let first = first_rows(unheld, table, choices)?;
         first.require_two_classes().map_err(|_| one_class_first(first.rows()))?;

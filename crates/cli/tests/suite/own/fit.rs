@@ -436,6 +436,19 @@ fn a_kernel_matrix_gives_what_its_kernel_gives() {
         .run("fit --method svm --data plain.csv --set kernel=precomputed --out n")
         .with_code(2);
     assert!(wrong.stderr.contains("the table has 60 rows and 2 inputs"), "{wrong:?}");
+    // No number can stand for a kernel that is missing: filling is not offered.
+    let matrix = std::fs::read_to_string(place.path("matrix.csv")).unwrap();
+    let mut lines: Vec<String> = matrix.lines().map(str::to_owned).collect();
+    lines[3] = lines[3].split_once(',').map(|(_, rest)| format!(",{rest}")).unwrap();
+    std::fs::write(place.path("hole.csv"), lines.join("\n")).unwrap();
+    for command in ["fit --out h", "evaluate", "tune --budget 4"] {
+        let (command, rest) = command.split_once(' ').unwrap_or((command, ""));
+        let line =
+            format!("{command} --method svm --data hole.csv --set kernel=precomputed {rest}");
+        let told = place.run(&line).with_code(2).stderr;
+        assert!(told.contains("remove each such row and its column"), "{told}");
+        assert!(!told.contains("--impute"), "{told}");
+    }
     let line = "evaluate --method svm --data matrix.csv --set kernel=precomputed --importance";
     let refused = place.run(line).with_code(2);
     assert!(
