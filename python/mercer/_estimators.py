@@ -13,7 +13,7 @@ _COMMON = [
     ("impute", None, "mean or median stands in for NaN; None refuses NaN."),
     ("tune", False, "True tunes the settings inside the rows of `fit` with 27 candidates; a number, or a time such as '60s', sets the budget."),
     ("random_state", None, "Seed of the random streams; None is 1, as on the command line."),
-    ("n_jobs", None, "Threads; None is 1, -1 all cores."),
+    ("n_jobs", None, "Threads; None is OMP_NUM_THREADS, or else all cores, as -1 is."),
     ("max_seconds", None, "A fit that takes longer ends with TimeoutError."),
     ("verbose", 0, "1 prints the time of a fit."),
 ]

@@ -188,6 +188,19 @@ def test_it_works_inside_the_tools_of_scikit_learn():
     assert cross_val_score(mercer.ASKLClassifier(), ROWS, CLASSES, cv=3, n_jobs=2).mean() > 0.6
 
 
+def test_threads_follow_the_machine_the_environment_and_the_setting(monkeypatch):
+    cores = len(os.sched_getaffinity(0))
+    threads = lambda n_jobs: mercer.KernelRidgeClassifier(n_jobs=n_jobs)._threads()  # noqa: E731
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert [threads(n_jobs) for n_jobs in (None, -1, 3)] == [cores, cores, 3]
+    for said, expected in [("1", 1), ("0", cores), ("2,1", cores), ("many", cores)]:
+        monkeypatch.setenv("OMP_NUM_THREADS", said)
+        assert threads(None) == expected
+    # Whatever their number, the result is the same to the bit.
+    scores = [mercer.GaussianSVMClassifier(n_jobs=n).fit(ROWS, CLASSES).decision_function(ROWS) for n in (1, 2)]
+    np.testing.assert_array_equal(*scores)
+
+
 def test_compare_gives_everybody_the_same_splits():
     both = {"ridge": mercer.KernelRidgeClassifier(), "forest": RandomForestClassifier(random_state=1)}
     table = mercer.compare(both, ROWS, CLASSES, cv=KFold(5, shuffle=True, random_state=1))
