@@ -3,11 +3,11 @@ use mercer_records::{CurvePoint, Key, Store};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// Keeps a long trial beside the records, so that it goes on after a kill, and so that a trial with
-/// more of the same effort (epochs, say) goes on from the shorter one.
+/// Keeps a long trial beside the records, so that it goes on after a kill. A trial with more of the same effort
+/// (epochs, say) goes on from the shorter one.
 ///
-/// It is named by the trial's key with all settings, but without the effort. What is kept is the
-/// learner's state, the looks so far, and the seconds spent.
+/// It is named by the trial's key with all settings, but without the effort. It keeps the learner's state, the looks so
+/// far, and the seconds spent.
 pub(crate) struct TrialCheckpoints<'a> {
     store: &'a Store,
     key: Key,
@@ -21,7 +21,7 @@ pub(crate) struct TrialCheckpoints<'a> {
 }
 
 impl<'a> TrialCheckpoints<'a> {
-    /// For a trial whose key names all settings but the effort.
+    /// Creates the checkpoints of a trial whose key names all settings but the effort.
     pub fn new(
         store: &'a Store,
         key: Key,
@@ -32,7 +32,7 @@ impl<'a> TrialCheckpoints<'a> {
         Self { store, key, every, started: now, last: now, before: 0.0, looks }
     }
 
-    /// Seconds of the fit in earlier runs.
+    /// Returns the seconds of the fit in earlier runs.
     pub const fn seconds_before(&self) -> f64 {
         self.before
     }

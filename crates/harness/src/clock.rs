@@ -8,15 +8,15 @@ enum Whose {
     Program,
 }
 
-/// Seconds for which the calling thread has run on a processor: those in which others ran do not
-/// count. `None` where the system does not tell.
+/// Seconds for which the calling thread has run on a processor: seconds in which other threads ran do not count. `None`
+/// where the system does not tell.
 pub(crate) fn thread_seconds() -> Option<f64> {
     seconds(Whose::Thread)
 }
 
-/// Seconds for which all threads of the program together have run on processors, those that have ended
-/// included, told to the microsecond: those in which other programs ran do not count. `None` where the system
-/// does not tell.
+/// Returns the processor seconds of all threads of the program together. Threads that have ended are included, and the
+/// resolution is a microsecond. Seconds in which other programs ran do not count. `None` where the system does not
+/// tell.
 ///
 /// ```
 /// let start = mercer_harness::program_seconds();

@@ -1,7 +1,7 @@
 //! Shares of a plan for the array tasks of Slurm.
 //!
-//! Tasks only say which trials they carry out; records land in the shared directory as ever, so a
-//! task may be killed, queued again, or run twice, and nothing is lost or doubled.
+//! Tasks only say which trials they run; records land in the shared directory as ever. So a task may be killed, queued
+//! again, or run twice, and nothing is lost or doubled.
 
 mod slurm;
 
@@ -29,7 +29,7 @@ struct Margin {
     bytes: f64,
 }
 
-/// What one array task carries out, and what it is granted.
+/// The trials of one array task, and the resources it is granted.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -86,7 +86,7 @@ pub struct Grouping {
     pub most: usize,
     /// Trials side by side in a task at most, one core each.
     pub cores: usize,
-    /// MiB of the program before it holds a row: with its plan, and what it was planned from.
+    /// MiB of the program before it holds a row. It then holds its plan, and the inputs of the plan.
     pub program_mib: f64,
 }
 
@@ -133,7 +133,7 @@ pub struct Launch {
     pub directory: PathBuf,
     /// The directory of the campaign, for `cluster work`.
     pub campaign: PathBuf,
-    /// Where the log of each task goes, in a folder of its own for every campaign.
+    /// Folder for the log of each task. Every campaign has its own.
     pub logs: PathBuf,
     /// Tasks at once, if limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,7 +151,7 @@ impl Task {
 }
 
 impl Array<'_> {
-    /// The number of its first task; 1 where it has none.
+    /// Returns the number of its first task; 1 where it has none.
     ///
     /// ```
     /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -164,7 +164,7 @@ impl Array<'_> {
         self.tasks.first().map_or(1, |task| task.index)
     }
 
-    /// The number of its last task; 1 where it has none.
+    /// Returns the number of its last task; 1 where it has none.
     ///
     /// ```
     /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -197,9 +197,9 @@ struct Bin<'a> {
 }
 
 impl Bin<'_> {
-    /// Seconds by the clock on the wall that its time limit allows for, at most, whatever the order in which `cores` cores take the units
-    /// (Graham 1966): when the last unit begins no core is idle. A unit runs on one core, and where each has
-    /// its own all begin at once.
+    /// Wall-clock seconds that its time limit allows for, at most, in whatever order `cores` cores take the units
+    /// (Graham 1966). When the last unit begins no core is idle. A unit runs on one core, and where each has its own
+    /// all begin at once.
     fn wall(&self, cores: usize) -> f64 {
         let longest = self.units.iter().map(|unit| unit.allowed).fold(0.0, f64::max);
         if cores >= self.units.len() {
@@ -244,10 +244,10 @@ impl Bin<'_> {
 
 /// Cuts trials into tasks of similar predicted time, by the memory that they need.
 ///
-/// Trials that share a tuning stay together: a unit. One that takes as long as a task should is a task by
-/// itself. Of the others each goes to the least busy task of its class of memory, longest first, so that
-/// the longest is at most 4/3 of the best possible one (Graham 1969), or one unit. Each task asks for its own
-/// memory and time, in few steps, and for as many cores as its units can use. The same plan and the same model give the same tasks.
+/// Trials that share a tuning stay together: a unit. One that takes as long as a task should is a task by itself. Each
+/// of the others goes to the least busy task of its class of memory, longest first. So the longest task is at most 4/3
+/// of the best possible one (Graham 1969), or one unit. Each task asks for its own memory and time, in few steps, and
+/// for as many cores as its units can use. The same plan and the same model give the same tasks.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -323,7 +323,7 @@ fn share(units: impl Iterator<Item = f64>, classes: usize, how: &Grouping) -> f6
     }
 }
 
-/// Numbers tasks from 1 so that those with one request follow each other.
+/// Numbers tasks from 1 so that tasks with one request follow each other.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -370,10 +370,10 @@ fn rounded(wanted: f64, least: u64) -> u64 {
     if between >= wanted { between } else { power }
 }
 
-/// The array jobs that some tasks make: one for each request.
+/// Groups tasks into array jobs, one for each request.
 ///
-/// With a limit of tasks at once they are a single one, whose tasks all ask for the most that any of them needs:
-/// Slurm keeps such a limit within a job alone.
+/// With a limit of tasks at once they are a single job, whose tasks all ask for the largest request of any of them.
+/// Slurm keeps such a limit only within a job.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -408,7 +408,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// The number of the task in this environment; `None` outside an array job of Slurm.
+/// Returns the number of this environment's task; `None` outside an array job of Slurm.
 ///
 /// ```
 /// use mercer_harness::task_of_environment;

@@ -1,4 +1,4 @@
-//! What a trial costs: the mean of the records of its cell, else its declared cost times a factor.
+//! Cost of a trial: its cell's mean record, else its declared cost times a factor.
 
 mod expression;
 mod workload;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use workload::{Part, Workload};
 
-/// The yardstick of the machine whose seconds are counted; others are scaled by theirs.
+/// The yardstick of the machine whose seconds are counted; other machines are scaled by their own.
 const REFERENCE_YARDSTICK: f64 = 0.005;
 /// Other work ran beside a yardstick that is more than this factor above the usual one of its type of machine.
 const TAINTED: f64 = 1.5;
@@ -20,8 +20,8 @@ const FEW_BYTES: f64 = 1e6;
 /// Without any record: a billion operations per second, and the declared bytes.
 const SECONDS_PER_OPERATION: f64 = 1e-9;
 
-/// Checks that the declared costs of a method, of a fit and of its memory, can be evaluated: `Err` has the text
-/// of the first that cannot, because it is no expression or has a name that is neither a size nor a setting.
+/// Checks that a method's declared costs can be evaluated. These are the costs of a fit and of its memory. `Err` has
+/// the text of the first that cannot, because it is no expression or has a name that is neither a size nor a setting.
 /// Such a method is taken to cost `n d`.
 ///
 /// ```
@@ -41,7 +41,7 @@ pub fn check_cost_expressions(method: &Method, shape: &Shape) -> Result<(), &'st
     workload::check_cost_expressions(method, shape)
 }
 
-/// The memory of a fit that the method declares, in bytes, for data of this shape and these settings;
+/// Returns the memory of a fit that the method declares, in bytes. It is for data of this shape and these settings;
 /// `None` where a name is not known. Leading terms only: half or twice as much may be meant.
 ///
 /// ```
@@ -62,8 +62,9 @@ pub fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Op
 /// Predicts seconds and bytes of trials.
 ///
 /// A trial takes the mean of what the records of its cell say (the same key but for repeat, seed, revision, data
-/// version and limits). A cell without a record takes the declared cost of its method times a factor: the median
-/// over recorded trials of their seconds over their declared cost, of the same method if it has records, else of all.
+/// version and limits). A cell without a record takes the declared cost of its method times a factor. The factor is the
+/// median over recorded trials of their seconds over their declared cost. The trials are of the same method if it has
+/// records, else of all methods.
 ///
 /// Seconds are processor time where a record has it, else wall-clock time, scaled by the yardsticks of the
 /// machines. A yardstick far above the usual one of its type of machine (the lower quartile of its records) was
@@ -130,7 +131,7 @@ pub enum Basis {
 pub struct Prediction {
     /// Seconds on one core of this machine.
     pub seconds: f64,
-    /// Most bytes held at once by the trial; the program and the dataset come on top.
+    /// Most bytes that the trial holds at once. The program and the dataset come on top.
     pub bytes: f64,
     /// What it rests on.
     pub basis: Basis,
@@ -217,12 +218,12 @@ impl CostModel {
         }
     }
 
-    /// Seconds here for a second of the reference machine.
+    /// Returns the seconds here for a second of the reference machine.
     pub const fn machine_factor(&self) -> f64 {
         self.speed
     }
 
-    /// What the trial of a key costs, or a tuning by its key.
+    /// Predicts the cost of a key's trial, or of a tuning by its key.
     pub fn predict(&self, key: &Key) -> Prediction {
         let Some(work) = Workload::of(key, &self.methods) else {
             return Prediction {
@@ -247,7 +248,7 @@ impl CostModel {
         }
     }
 
-    /// What some trials cost together.
+    /// Predicts the cost of some trials together.
     pub fn forecast<'t>(&self, trials: impl IntoIterator<Item = &'t Trial>) -> Forecast {
         let mut forecast = Forecast::default();
         let mut tuned = BTreeSet::new();
@@ -272,7 +273,7 @@ impl CostModel {
         forecast
     }
 
-    /// Sets the weight of each trial to its seconds; a tuning that several share counts once.
+    /// Sets the weight of each trial to its seconds. A tuning that several share counts once.
     pub fn predict_costs(&self, trials: &mut [Trial]) {
         let mut tuned = BTreeSet::new();
         for trial in trials {

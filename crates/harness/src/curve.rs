@@ -1,4 +1,4 @@
-//! What is seen of a fit while it runs.
+//! Evaluation of a fit while it runs.
 
 use crate::Parts;
 use mercer_learning::{LearningError, Loss, Moment, Predictions, Predictor, Probe, Sample, score};
@@ -24,7 +24,7 @@ pub(crate) struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    /// A look `every` so many steps, kept in `points`.
+    /// Evaluates every `every` steps and keeps the results in `points`.
     pub fn new(
         every: usize,
         losses: bool,

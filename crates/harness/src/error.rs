@@ -28,7 +28,7 @@ pub enum HarnessError {
     Spec {
         /// Which.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// A name on the command line that the spec does not have.
@@ -59,7 +59,7 @@ pub enum HarnessError {
         /// `training` or `test`.
         part: &'static str,
     },
-    /// Data that is not what the plan's keys speak of: its record would have a false name.
+    /// Data that does not match the plan's keys. Its record would have a false name.
     #[error(
         "`{dataset}` was planned with fingerprint {planned}, but the data found has {found}; plan it with that version"
     )]

@@ -55,7 +55,7 @@ pub struct Runner<'a> {
 type Loaded = Result<Arc<Dataset>, Arc<DataError>>;
 
 impl<'a> Runner<'a> {
-    /// A runner with no data loaded yet.
+    /// Creates a runner with no data loaded yet.
     pub fn new(methods: &'a [Method], library: Library, store: Store, stop: Stop) -> Self {
         Self {
             methods,
@@ -69,29 +69,29 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// With these paths; their methods are among the planner's.
+    /// Adds these paths; their methods are among the planner's.
     #[must_use]
     pub fn with_curve_trials(mut self, paths: &'a [Path]) -> Self {
         self.paths = paths;
         self
     }
 
-    /// With the revision of the source that the program was built from.
+    /// Sets the revision of the source that the program was built from.
     #[must_use]
     pub fn with_code(mut self, code: &str) -> Self {
         code.clone_into(&mut self.code);
         self
     }
 
-    /// Keeps a trial of a method that knows how to go on so often; one that ends sooner leaves nothing
-    /// but its record. It changes no result.
+    /// Sets how often a trial keeps a checkpoint, where its method can continue. A trial that ends sooner leaves
+    /// nothing but its record. It changes no result.
     #[must_use]
     pub const fn checkpoints_every(mut self, time: Duration) -> Self {
         self.checkpoint_every = time;
         self
     }
 
-    /// A dataset, loaded once and shared by all trials; others may load at the same time.
+    /// Returns a dataset, loaded once and shared by all trials. Others may load at the same time.
     ///
     /// # Errors
     /// As loading it the first time.
@@ -109,8 +109,8 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Carries out a trial and writes its record. An error of the fit is a record too; only errors of
-/// the data, of the record directory, and an interruption come back as errors.
+/// Runs a trial and writes its record. An error of the fit is a record too; only errors of the data, of the record
+/// directory, and an interruption come back as errors.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -298,7 +298,7 @@ fn attempt(
     })
 }
 
-/// Carries out a path: its points are the curve of the record.
+/// Runs a path: its points are the curve of the record.
 fn follow(
     path: &Path,
     trial: &Trial,

@@ -4,8 +4,8 @@ use ndarray::Array2;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Processor model and the vector instructions in use, and where OpenBLAS is asked for kernels of another
-/// processor, that.
+/// Returns the processor model and the vector instructions in use. Where OpenBLAS is asked for kernels of another
+/// processor, it names that one too.
 ///
 /// ```
 /// let level = format!("{:?}", mercer_linalg::dispatch());
@@ -25,15 +25,14 @@ pub fn host() -> &'static str {
     })
 }
 
-/// Products in a sample, and samples of which the best counts.
+/// Products in a sample, and numbers of samples; the best sample counts.
 const PRODUCTS: usize = 4;
 const SAMPLES: usize = 5;
 const SETTLED_SAMPLES: usize = 50;
 
-/// Processor seconds of a fixed product of two 512 × 512 matrices in double precision, the mean of four,
-/// the best of five such means: tells a slow machine from a slow program. Time in which other programs
-/// ran does not count, where the system tells it (otherwise the clock on the wall does). Measured once a
-/// process.
+/// Times a fixed product of two 512 × 512 matrices in double precision. It is in processor seconds: the best of five
+/// means of four products. It tells a slow machine from a slow program. Time in which other programs ran does not
+/// count, where the system reports it (otherwise the clock on the wall does). Measured once a process.
 ///
 /// ```
 /// use mercer_harness::reference_seconds;
@@ -46,8 +45,8 @@ pub fn reference_seconds() -> f64 {
     *SECONDS.get_or_init(|| measured(SAMPLES))
 }
 
-/// The same, the best of fifty means, which take some two seconds: a forecast multiplies hours by it, and
-/// other work beside the five of [`reference_seconds`] moves them by a third.
+/// Returns [`reference_seconds`] for an idle machine: the best of fifty means. These take some two seconds. A forecast
+/// multiplies hours by it, and other work beside the five means of [`reference_seconds`] moves them by a third.
 ///
 /// ```
 /// use mercer_harness::{reference_seconds_when_idle, reference_seconds};
@@ -74,8 +73,8 @@ fn measured(samples: usize) -> f64 {
     (0..samples).map(|_| once()).fold(f64::INFINITY, f64::min)
 }
 
-/// Ends the process at once: nothing that other threads hold or work on is taken down first, which a
-/// library of theirs may not survive.
+/// Ends the process at once. Nothing that other threads hold or work on is taken down first, which a library of theirs
+/// may not survive.
 ///
 /// ```no_run
 /// // What Ctrl-C comes to where nobody else heeds it.
@@ -86,9 +85,9 @@ pub fn leave(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Bytes that this process may still allocate: what the system calls available, with free swap, or what
-/// its limits of address space and of its control group leave, whichever is least. `None` where the
-/// system does not say.
+/// Returns the bytes that this process may still allocate. It is the least of what the system calls available, with
+/// free swap, and what its limits of address space and of its control group leave. `None` where the system does not
+/// say.
 ///
 /// ```
 /// let free = mercer_harness::free_memory();
@@ -117,7 +116,7 @@ pub fn free_memory() -> Option<u64> {
     [machine, address_space, group].into_iter().flatten().min()
 }
 
-/// Bytes that this process had resident at most, as the system counts them; `None` where it does not say.
+/// Returns the most bytes that this process had resident. The system counts them; `None` where it does not.
 ///
 /// ```
 /// let peak = mercer_harness::peak_memory();

@@ -1,10 +1,9 @@
 //! Spec → trials → fits → records.
 //!
-//! A [`Spec`] is a file that reads like the paragraph of a paper: datasets, split, variants,
-//! methods, repeats. [`plan`] turns it into [`Trial`]s, each with the [`mercer_records::Key`]
-//! that names its record; [`run`] carries out those whose record is missing, side by side, within
-//! limits, and writes each as it ends, so that a run can be killed and continued. Tuning sees the
-//! training part of its trial and nothing else.
+//! A [`Spec`] is a file that reads like the paragraph of a paper: datasets, split, variants, methods, repeats. [`plan`]
+//! turns it into [`Trial`]s, each with the [`mercer_records::Key`] that names its record. [`run`] runs the trials that
+//! have no record, side by side, within limits. It writes each as it ends, so that a run can be killed and continued.
+//! Tuning sees the training part of its trial and nothing else.
 //!
 //! A [`CostModel`] predicts from records what trials cost, for the time left, for a dry run, and for
 //! the tasks of a cluster.

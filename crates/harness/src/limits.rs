@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// A flag that asks every running trial to stop: Ctrl-C sets it, and a budget of time that is spent.
+/// A flag that asks every running trial to stop. Ctrl-C sets it, and a budget of time that is spent.
 ///
 /// ```
 /// use mercer_harness::Stop;
@@ -35,12 +35,12 @@ impl Stop {
         let _ = self.at.set(instant);
     }
 
-    /// Whether it is time to stop, for whatever reason.
+    /// Returns whether it is time to stop, for whatever reason.
     pub fn asked(&self) -> bool {
         self.interrupted() || self.at.get().is_some_and(|at| Instant::now() >= *at)
     }
 
-    /// Whether somebody asked for a stop.
+    /// Returns whether somebody asked for a stop.
     pub fn interrupted(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
@@ -70,12 +70,12 @@ pub struct TrialLimits {
 }
 
 impl TrialLimits {
-    /// Limits that count from now, on this thread.
+    /// Starts limits that count from now, on this thread.
     pub fn start(seconds: Option<f64>, bytes: Option<u64>, stop: Stop) -> Self {
         Self { started: Instant::now(), seconds, bytes, stop, meter: Meter::start() }
     }
 
-    /// Most bytes that this thread has held at once since the start.
+    /// Returns the most bytes that this thread has held at once since the start.
     pub fn peak_bytes(&self) -> u64 {
         self.meter.peak()
     }

@@ -92,7 +92,7 @@ impl Meter {
     }
 }
 
-/// Runs `work` and returns its result with the most bytes that it held at once on this thread.
+/// Runs `work` and returns its result with its peak memory. This is the most bytes that it held at once on this thread.
 ///
 /// ```
 /// // A program without `MeteredAllocator` counts nothing.

@@ -41,7 +41,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// What is the same in the [`Method`] of every path: never tuned, built, kept or given settings on a
+    /// The common part of the [`Method`] of every path. Paths are never tuned, built, kept or given settings on a
     /// command line. A path names the rest: `Method { name: "…", …, ..Path::METHOD }`.
     pub const METHOD: Method = Method {
         name: "",

@@ -32,11 +32,17 @@ pub struct Selection {
     pub methods: Vec<String>,
     /// Repeats at most.
     pub repeats: Option<u32>,
-    /// Whether variants that tune search the grid of their spec, where it has one of what a method tunes.
+    /// Whether variants that tune search the grid of their spec. The grid must have a setting that the method tunes.
     pub grid: bool,
     /// Fingerprints of data that is used although it is not the catalogue's version, by dataset.
     pub versions: BTreeMap<String, String>,
+    /// Methods that join the first variant of a study, by study. They get nine candidates a tuned setting, and a third
+    /// of the epochs first.
+    pub guests: BTreeMap<String, Vec<String>>,
 }
+
+/// Candidates a tuned setting of a method that joins a study.
+const CANDIDATES: usize = 9;
 
 /// Where the settings that a spec does not fix come from.
 ///
@@ -117,7 +123,7 @@ pub struct Trial {
     pub weight: f64,
 }
 
-/// The trials of a study under a profile, in the order of the spec; nothing is run or read.
+/// Plans the trials of a study under a profile, in the order of the spec. Nothing is run or read.
 ///
 /// `archive` looks up the settings that an earlier tuning chose.
 ///
@@ -150,7 +156,9 @@ pub fn plan(
     let profile = spec.profile(profile)?;
     check_settings(spec, methods)?;
     let mut trials = Vec::new();
-    for variant in &spec.variants {
+    let guests = guests(selection, spec, methods)?;
+    for (at, variant) in spec.variants.iter().enumerate() {
+        let guests: &[SpecMethod] = if at == 0 { &guests } else { &[] };
         let listed = profile.variants.as_ref().is_none_or(|names| names.contains(&variant.name));
         if !listed || !wanted(&selection.variants, &variant.name) {
             continue;
@@ -162,7 +170,7 @@ pub fn plan(
             if !listed || !wanted(&selection.datasets, dataset) {
                 continue;
             }
-            for method in &variant.methods {
+            for method in variant.methods.iter().chain(guests) {
                 if wanted(&selection.methods, &method.name) && !method.except.contains(dataset) {
                     let registered = find(methods, &method.name)?;
                     let cell = Cell { spec, variant, dataset, method, registered };
@@ -174,6 +182,33 @@ pub fn plan(
     Ok(trials)
 }
 
+/// The methods that join the first variant of a study, but for those that it has in any.
+fn guests(
+    selection: &Selection,
+    spec: &Spec,
+    methods: &[Method],
+) -> Result<Vec<SpecMethod>, HarnessError> {
+    let shape = Shape { rows: 1000, features: 10, task: Task::Classification { classes: 2 } };
+    let known = |name: &String| {
+        spec.variants.iter().flat_map(|own| &own.methods).any(|own| own.name == *name)
+    };
+    let names = selection.guests.get(&spec.artefact).into_iter().flatten();
+    let guest = |name: &String| {
+        let method = find(methods, name)?;
+        let tuner = spec.variants.first().and_then(|first| first.tuner.clone()).map(|tuner| {
+            let settings = (method.space)(&shape).axes.len();
+            let rungs = match method.resource {
+                Some(_) => vec![1.0 / 3.0, 1.0],
+                None => tuner.rungs.clone(),
+            };
+            let candidates = tuner.candidates.max(CANDIDATES * settings);
+            Tuner { candidates, rungs, ..tuner }
+        });
+        Ok(SpecMethod { tuner, ..SpecMethod::named(name) })
+    };
+    names.filter(|name| !known(name)).map(guest).collect()
+}
+
 fn wanted(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|wanted| wanted == name)
 }
@@ -183,6 +218,7 @@ fn check(selection: &Selection, spec: &Spec) -> Result<(), HarnessError> {
     let datasets: Vec<&str> = spec.datasets.iter().map(String::as_str).collect();
     let mut methods: Vec<&str> =
         spec.variants.iter().flat_map(|v| &v.methods).map(|m| m.name.as_str()).collect();
+    methods.extend(selection.guests.get(&spec.artefact).into_iter().flatten().map(String::as_str));
     methods.sort_unstable();
     methods.dedup();
     for (kind, names, known) in [
@@ -362,8 +398,8 @@ impl Cell<'_> {
         Ok(())
     }
 
-    /// The tuner of the dataset in this variant, or of the method, or of the variant; over the printed grid where that is asked for;
-    /// none where the method has nothing to tune.
+    /// The tuner of the dataset in this variant, or of the method, or of the variant. It searches the printed grid
+    /// where asked for; there is none where the method has nothing to tune.
     fn tuner(&self, method: &Method, shape: &Shape, grid: bool) -> Option<Tuner> {
         let tunes = !(method.space)(shape).axes.is_empty();
         let of_dataset = self.variant.dataset.get(self.dataset).map(|rule| &rule.tuner);
@@ -414,7 +450,7 @@ impl Cell<'_> {
     }
 }
 
-/// Those of some settings that a method with these defaults has.
+/// The settings among these that a method with these defaults has.
 fn known_to(defaults: &Settings, settings: &Settings) -> Settings {
     let known = settings.iter().filter(|(name, _)| defaults.get(name).is_some());
     known.fold(Settings::new(), |kept, (name, value)| kept.with(name, value.clone()))

@@ -45,7 +45,7 @@ impl FromStr for Shard {
     }
 }
 
-/// How a plan is carried out.
+/// How a plan is run.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -73,11 +73,11 @@ pub struct Options {
     pub shard: Shard,
     /// Whether trials recorded as failed run again.
     pub retry_failed: bool,
-    /// No trial begins later, nor one whose predicted seconds would not fit; trials then run in the order given.
+    /// No trial begins later, nor one whose predicted seconds would not fit. Trials then run in the order given.
     pub until: Option<Instant>,
 }
 
-/// Told what happens, from any thread.
+/// Receives the progress of a run, from any thread.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -115,13 +115,13 @@ pub struct Options {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Progress: Sync {
-    /// Before the first trial: how many there are, how many are recorded, the weight of the rest.
+    /// Receives the counts before the first trial: all trials, recorded ones, the rest's weight.
     fn begin(&self, trials: usize, recorded: usize, weight: f64);
-    /// Before each trial; who does not care need not say so.
+    /// Receives each trial before it runs. It need not be implemented.
     fn start(&self, _: &Trial) {}
-    /// After each trial.
+    /// Receives each trial and its record after it ran.
     fn trial(&self, trial: &Trial, record: &Record);
-    /// A trial whose data is missing or unsound.
+    /// Receives a trial whose data is missing or unsound.
     fn no_data(&self, trial: &Trial, error: &HarnessError);
 }
 
@@ -177,13 +177,13 @@ pub struct Summary {
     pub trials: usize,
     /// Found recorded.
     pub recorded: usize,
-    /// Carried out now, however they ended.
+    /// Run now, however they ended.
     pub carried_out: usize,
-    /// Carried out now with a score.
+    /// Run now with a score.
     pub done: usize,
     /// Recorded, now or earlier, as diverged: a result, but not a score.
     pub diverged: usize,
-    /// Recorded, now or earlier, as failed or stopped by a limit: the trial and the error.
+    /// Recorded, now or earlier, as failed or stopped by a limit. Each has the trial and the error.
     pub failed: Vec<(String, String)>,
     /// Datasets that could not be loaded, with the reason.
     pub missing: BTreeMap<String, String>,
@@ -201,7 +201,7 @@ impl Summary {
     }
 }
 
-/// Carries out the trials whose record is missing.
+/// Runs the trials that have no record.
 ///
 /// Trials that share a tuning run in sequence; all else runs side by side, heavy trials first, or in the order
 /// given under a budget of time. The results do not depend on `jobs` or `shard`.

@@ -43,7 +43,7 @@ pub enum SplitRule {
         /// Seed of NumPy's legacy generator, which permutes; one more after each round of blocks.
         #[serde(default)]
         seed: u32,
-        /// The block that is tested: the planner sets it, and it is no part of the rule.
+        /// The block that is tested. The planner sets it, and it is no part of the rule.
         #[serde(default, skip)]
         index: usize,
     },
@@ -71,15 +71,15 @@ pub enum FoldOrder {
     /// one row longer.
     #[default]
     Permuted,
-    /// Consecutive blocks of the file as it is: of a file sorted by class, a few classes each.
+    /// Consecutive blocks of the file as it is. A file sorted by class gives a few classes each.
     File,
-    /// The permuted rows class by class, dealt out to the blocks in turn: each block has each
-    /// class's share, up to one row.
+    /// The permuted rows class by class, dealt out to the blocks in turn. Each block has each class's share, up to one
+    /// row.
     Stratified,
 }
 
 impl SplitRule {
-    /// The rule of one repeat: which fold is tested, under which permutation.
+    /// Returns the rule of one repeat: which fold is tested, under which permutation.
     #[must_use]
     pub fn of_repeat(self, repeat: u32) -> Self {
         match self {
@@ -93,7 +93,7 @@ impl SplitRule {
         }
     }
 
-    /// Where the test rows stand in a permutation by NumPy's generator, if that is the rule.
+    /// Returns the test rows' places in a permutation by NumPy's generator, if any.
     pub fn fold(self, rows: usize) -> Option<Fold> {
         match self {
             Self::Folds { blocks, order: FoldOrder::Permuted, seed, index } => {
@@ -204,13 +204,13 @@ pub struct Protocol {
     /// Training rows at most, drawn at random after the split.
     #[serde(default)]
     pub rows: Option<usize>,
-    /// The class, by its place among the catalogue's from 0, that is told apart from all others.
+    /// The class that is tested against all others. It is its place among the catalogue's classes, from 0.
     #[serde(default)]
     pub against_rest: Option<u32>,
 }
 
 impl Protocol {
-    /// This, overridden by `other` where that has a rule.
+    /// Returns this protocol, overridden by `other` where that has a rule.
     #[must_use]
     pub fn overridden_by(self, other: &Self) -> Self {
         Self {
@@ -227,7 +227,7 @@ impl Protocol {
         self.rows.map_or(rows, |own| own.min(rows))
     }
 
-    /// The task that it leaves of a dataset's: one class against the rest makes two.
+    /// Returns the task that it leaves: one class against the rest makes two.
     #[must_use]
     pub fn task(&self, task: Task) -> Task {
         match (self.against_rest, task) {
@@ -236,7 +236,7 @@ impl Protocol {
         }
     }
 
-    /// Its part of a trial's key.
+    /// Returns its part of a trial's key.
     pub fn key(&self) -> BTreeMap<String, Value> {
         let mut key = BTreeMap::from([("split".to_owned(), json!(self.split_rule()))]);
         if let Some(scale) = self.scale {
@@ -276,7 +276,7 @@ pub struct Parts {
     pub test: Sample,
 }
 
-/// Splits and scales a dataset; the random choices come from `streams`, never from the method.
+/// Splits and scales a dataset. The random choices come from `streams`, never from the method.
 ///
 /// A dataset with an official test part is used without it under a random split: the papers
 /// load one file a name.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A study: what is run. One TOML file in `experiments/specs`.
+/// A study: the trials to run. One TOML file in `experiments/specs`.
 ///
 /// ```
 /// use mercer_harness::Spec;
@@ -30,8 +30,8 @@ use std::path::Path;
 pub struct Spec {
     /// The artefact that the trials belong to, `askl/table2`.
     pub artefact: String,
-    /// The study whose splits and random streams these trials share, if not their own: what
-    /// makes an ablation paired with the table that it explains.
+    /// The study whose splits and random streams these trials share, if not their own. It makes an ablation paired with
+    /// the table that it explains.
     #[serde(default)]
     pub paired_with: Option<String>,
     /// What the study asks.
@@ -48,8 +48,8 @@ pub struct Spec {
     /// Dataset by dataset: what differs from `protocol`.
     #[serde(default)]
     pub dataset: BTreeMap<String, DatasetRule>,
-    /// Settings that the paper or its code gives for a dataset: they hold where a variant has no
-    /// tuner, and are the tuner's first candidate where it has one.
+    /// Settings that the paper or its code gives for a dataset. They hold where a variant has no tuner, and are the
+    /// tuner's first candidate where it has one.
     #[serde(default)]
     pub given: BTreeMap<String, Settings>,
     /// The methods that `given` speaks of; all without one.
@@ -57,7 +57,7 @@ pub struct Spec {
     pub given_to: Vec<String>,
     /// The variants, in the order of the table.
     pub variants: Vec<Variant>,
-    /// The grid that the paper says it searched, for whoever asks for it instead of each variant's tuner.
+    /// The grid that the paper says it searched. It replaces each variant's tuner for whoever asks for it.
     #[serde(default)]
     pub grid: Option<PrintedGrid>,
     /// What the profiles cut; `paper` need not be listed.
@@ -78,7 +78,7 @@ fn yes() -> bool {
     true
 }
 
-/// What is special about one dataset.
+/// The exceptions of one dataset.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
@@ -101,7 +101,7 @@ pub struct DatasetRule {
     /// Steps between two looks at an iterative fit; none for a dataset without curves.
     #[serde(default)]
     pub look_every: Option<usize>,
-    /// Whether a look at a classifier also says the losses of classes, on the test rows and on the
+    /// Whether an evaluation of a classifier also reports the losses of classes. They are on the test rows and on the
     /// training rows looked at. Part of the key.
     #[serde(default)]
     pub look_at_losses: bool,
@@ -138,7 +138,7 @@ pub struct Variant {
     /// Whether what the spec gives for a dataset concerns this variant.
     #[serde(default = "yes")]
     pub given: bool,
-    /// How what is not fixed is set; absent: settings and defaults are all there is.
+    /// How the settings that are not fixed are chosen. Absent: settings and defaults are all there is.
     #[serde(default)]
     pub tuner: Option<Tuner>,
     /// Overrides by dataset.
@@ -147,7 +147,7 @@ pub struct Variant {
     /// Only these datasets, if given.
     #[serde(default)]
     pub datasets: Option<Vec<String>>,
-    /// Repeats at most, where all would take too long: the table then shows fewer than the paper's.
+    /// Repeats at most, where all would take too long. The table then shows fewer than the paper's.
     #[serde(default)]
     pub repeats: Option<u32>,
     /// The methods, in the order of the table.
@@ -204,7 +204,7 @@ pub struct SpecMethod {
     /// Column of the table; the method's title if absent.
     #[serde(default)]
     pub label: Option<String>,
-    /// Its own settings; they override those of the variant and the dataset.
+    /// Its own settings; they override the settings of the variant and the dataset.
     #[serde(default)]
     pub settings: Settings,
     /// Datasets on which it is not run: where it would not fit, say.
@@ -213,23 +213,36 @@ pub struct SpecMethod {
     /// What it has on one dataset only; overrides `settings`.
     #[serde(default)]
     pub dataset: BTreeMap<String, Settings>,
-    /// By dataset, what the tuner's first candidate has for this method instead of what the spec gives
-    /// for the dataset. Part of the key.
+    /// The tuner's first candidate for this method, by dataset. It replaces the values that the spec gives for the
+    /// dataset. Part of the key.
     #[serde(default)]
     pub first: BTreeMap<String, Settings>,
-    /// Its own search, where that of the variant has too few candidates for its settings.
+    /// Its own search, where the variant's search has too few candidates for its settings.
     #[serde(default)]
     pub tuner: Option<Tuner>,
 }
 
 impl SpecMethod {
-    /// Its own settings on a dataset.
+    /// A method by its name alone.
+    pub(crate) fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            label: None,
+            settings: Settings::new(),
+            except: Vec::new(),
+            dataset: BTreeMap::new(),
+            first: BTreeMap::new(),
+            tuner: None,
+        }
+    }
+
+    /// Returns its own settings on a dataset.
     pub fn settings_on(&self, dataset: &str) -> Settings {
         let special = self.dataset.get(dataset).cloned().unwrap_or_default();
         self.settings.clone().overridden_by(&special)
     }
 
-    /// What its tuner tries first on a dataset, where the spec gives something else to the other methods.
+    /// Returns what its tuner tries first on a dataset. The spec gives something else to the other methods.
     ///
     /// ```
     /// use mercer_harness::SpecMethod;
@@ -264,8 +277,7 @@ pub struct Profile {
     /// Repeats at most.
     #[serde(default)]
     pub repeats: Option<u32>,
-    /// Whether a tuner may run; if not, settings come from the archive of tunings, else the
-    /// dataset's given settings.
+    /// Whether a tuner may run. If not, settings come from the archive of tunings, else the dataset's given settings.
     #[serde(default)]
     pub tune: Option<bool>,
     /// Cuts for every dataset.
@@ -393,12 +405,12 @@ impl Spec {
         }
     }
 
-    /// The study whose random streams the trials use.
+    /// Returns the study whose random streams the trials use.
     pub fn streams(&self) -> &str {
         self.paired_with.as_deref().unwrap_or(&self.artefact)
     }
 
-    /// The paper's number of repeats on a dataset.
+    /// Returns the paper's number of repeats on a dataset.
     pub fn repeats_of_paper(&self, dataset: &str) -> u32 {
         self.dataset.get(dataset).and_then(|rule| rule.repeats).unwrap_or(self.repeats)
     }
@@ -408,12 +420,12 @@ impl Spec {
         self.dataset.get(dataset).and_then(|rule| rule.look_every)
     }
 
-    /// Whether looks on a dataset say losses, too.
+    /// Returns whether evaluations on a dataset report losses, too.
     pub fn look_at_losses(&self, dataset: &str) -> bool {
         self.dataset.get(dataset).is_some_and(|rule| rule.look_at_losses)
     }
 
-    /// The profile of that name; `paper` cuts nothing.
+    /// Returns the profile of that name; `paper` cuts nothing.
     ///
     /// # Errors
     /// [`HarnessError::Unknown`].

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-/// Successive halving: all candidates at a small effort, the best third at three times that,
-/// the best ninth at full effort. Every method gets the same budget.
+/// Successive halving: a search that spends full effort on the best candidates only. All candidates run at a small
+/// effort, the best third at three times that, the best ninth at full effort. Every method gets the same budget.
 ///
 /// A method without a resource (a closed form) fits every candidate in full at the first rung.
 ///
@@ -31,43 +31,47 @@ pub struct Tuner {
     /// Training rows used at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
-    /// Parts of the rows, two at least, each of which scores what the others train, in place of one share
-    /// that is held out: `train` then does not count. A fifth of a few hundred rows tells the best candidate
-    /// from the next only where they are points apart; folds score with every row, for as many times the fits.
+    /// Parts of the rows, two at least, for cross-validation in place of one held-out share. Each part scores what the
+    /// others train; `train` then does not count. A fifth of a few hundred rows tells the best candidate from the next
+    /// only where they are points apart; folds score with every row, for as many times the fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folds: Option<usize>,
-    /// Seconds after which no further candidate is begun and the one under way is ended at its next
-    /// step. The first candidate's time at the first rung says how many of `candidates` there is time
-    /// for, two at least; the best of the highest rung with a score is taken, and where none has one the
-    /// first. What is chosen then depends on the machine, so no study sets it.
+    /// Time limit of the search in seconds. After it no further candidate is begun, and the current one is ended at its
+    /// next step. The first candidate's time at the first rung says how many of `candidates` there is time for, two at
+    /// least. The best of the highest rung with a score is taken, and where none has one the first. The choice then
+    /// depends on the machine, so no study sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// Whether an effort that counts rows (a setting `cap`) is a share of the rows that there are,
-    /// where these are fewer than the setting, and of a hundred rows at least: rungs that would fit the
-    /// same rows are one. The studies' tuner takes the share of the setting.
+    /// Whether an effort in rows (a setting `cap`) is a share of the present rows. This holds where the rows are fewer
+    /// than the setting; the share is a hundred rows at least. Rungs that would fit the same rows are one. The studies'
+    /// tuner takes the share of the setting.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_rows: bool,
-    /// Whether the method's defaults are the first candidate, before its anchors: those of a first run on
-    /// a table of one's own ([`Method::begun`]), which then complete all candidates.
+    /// Whether the method's defaults are the first candidate, before its anchors. They are the defaults for your own
+    /// table ([`Method::begun`]), which then complete all candidates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defaults_first: bool,
-    /// Whether a search spends nothing on what it knows already: settings that come to the same once they
-    /// are completed are one candidate, a rung has at least twice the resource of the one below, as many go
-    /// on as keep the next rung as cheap, an anchor that is no candidate of what is fixed is moved into
-    /// its range ([`Space::anchored`]), a search of few candidates begins at the rung from which two are
-    /// left for the last, and it ends where one is left. The studies' tuner fits 27, 9 and 3, whatever they are.
+    /// Whether a search spends nothing on what it knows already:
+    /// - Settings that come to the same once they are completed are one candidate.
+    /// - A rung has at least twice the resource of the one below.
+    /// - As many go on as keep the next rung as cheap.
+    /// - An anchor that is no candidate of the fixed settings is moved into its range ([`Space::anchored`]).
+    /// - A search of few candidates begins at the rung from which two are left for the last, and it ends where one is
+    ///   left.
+    ///
+    /// The studies' tuner fits 27, 9 and 3, whatever they are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sparing: bool,
-    /// What candidates are scored by; the accuracy or the root mean squared error where nothing is said.
+    /// Metric that scores candidates. Without one it is the accuracy or the root mean squared error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
-    /// Every point of a grid instead of draws, each in full and by cross-validation: `candidates` is their
-    /// number, and no other part of the budget counts.
+    /// A grid whose every point is tried, in place of draws. Each point is fitted in full and by cross-validation:
+    /// `candidates` is their number, and no other part of the budget counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
 }
 
-/// The grid that a paper prints: the values of each setting, and the settings that each method searches.
+/// The grid that a paper prints. It has the values of each setting, and the settings that each method searches.
 ///
 /// ```
 /// use mercer_harness::PrintedGrid;
@@ -82,7 +86,7 @@ pub struct Tuner {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrintedGrid {
-    /// Parts of the training rows, each of which scores what the others train; 2 at least.
+    /// Parts of the training rows, at least 2; each scores what the others train.
     pub folds: usize,
     /// The values by setting.
     pub axes: BTreeMap<String, Vec<Value>>,
@@ -91,7 +95,7 @@ pub struct PrintedGrid {
 }
 
 impl PrintedGrid {
-    /// The grid of a method; `None` where it has none.
+    /// Returns the grid of a method; `None` where it has none.
     pub fn of(&self, method: &str) -> Option<Grid> {
         let own = self.methods.get(method)?;
         let axes = self.axes.iter().filter(|(name, _)| own.contains(name));
@@ -99,7 +103,7 @@ impl PrintedGrid {
         Some(Grid { folds: self.folds, axes: axes.collect() })
     }
 
-    /// What is wrong with it, given the methods of its study.
+    /// The fault in it, given the methods of its study.
     pub(crate) fn fault(&self, study: &[&str]) -> Option<String> {
         if self.folds < 2 || self.axes.values().any(Vec::is_empty) {
             return Some("a grid needs two folds and values on every axis".to_owned());
@@ -118,7 +122,7 @@ impl PrintedGrid {
     }
 }
 
-/// The values that a search tries of each setting, all of them together, and the folds that score them.
+/// The values that a search tries of each setting, all of them together. It also has the folds that score them.
 ///
 /// ```
 /// use mercer_harness::Grid;
@@ -132,24 +136,24 @@ impl PrintedGrid {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
-    /// Parts of the training rows, each of which scores what the others train; 2 at least.
+    /// Parts of the training rows, at least 2; each scores what the others train.
     pub folds: usize,
     /// The values by setting.
     pub axes: BTreeMap<String, Vec<Value>>,
 }
 
 impl Grid {
-    /// How many points it has.
+    /// Returns how many points it has.
     pub fn len(&self) -> usize {
         self.axes.values().map(Vec::len).product()
     }
 
-    /// Whether an axis has no value.
+    /// Returns whether an axis has no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All points, the last setting by name running first.
+    /// Returns all points, the last setting by name running first.
     pub fn points(&self) -> Vec<Settings> {
         self.axes.iter().fold(vec![Settings::new()], |points, (name, values)| {
             let with = |point: &Settings| {
@@ -185,7 +189,7 @@ impl Default for Tuner {
 }
 
 impl Tuner {
-    /// The same study's search over a grid in place of its draws.
+    /// Returns the same study's search over a grid in place of its draws.
     ///
     /// ```
     /// use mercer_harness::{Grid, Tuner};
@@ -201,7 +205,7 @@ impl Tuner {
         Self { candidates, rungs, rows: None, folds: None, grid: Some(grid), ..self.clone() }
     }
 
-    /// Cost in full fits, the final fit included.
+    /// Returns the cost in full fits, the final fit included.
     ///
     /// ```
     /// use mercer_harness::Tuner;
@@ -298,8 +302,8 @@ impl Timed<'_> {
             && self.limits.check().is_ok()
     }
 
-    /// How many candidates there is time for, if the first took what is gone at the first of the rungs,
-    /// each of which costs the same: a third of the candidates at three times the effort.
+    /// How many candidates there is time for, by the time that the first one took at the first rung. Each rung costs
+    /// the same: a third of the candidates at three times the effort.
     fn affordable(&self, rungs: usize) -> usize {
         let Some(seconds) = self.seconds else { return usize::MAX };
         let one = self.started.elapsed().as_secs_f64().max(1e-6);
@@ -321,7 +325,7 @@ impl Limits for Timed<'_> {
     }
 }
 
-/// Takes away what does nothing beside what is fixed, and would do something without.
+/// Removes settings that do nothing beside the fixed ones, and would do something without them.
 fn leave_idle(space: &mut Space, method: &Method, shape: &Shape, fixed: &Settings) {
     let declared = (method.settings)()
         .into_iter()
@@ -358,8 +362,8 @@ fn in_case(space: Space, case: &Settings, tuner: &Tuner) -> Space {
     space.given(case)
 }
 
-/// All settings of a fit: what is declared, the defaults for the shape, and over them the candidate's. One
-/// number is one value, however it is written.
+/// All settings of a fit: the declared ones, the defaults for the shape, and over them the candidate's. One number is
+/// one value, however it is written.
 fn completed(
     method: &Method,
     defaults: &Settings,
@@ -373,7 +377,7 @@ fn completed(
     all.iter().map(|(name, value)| (name.to_owned(), one(value))).collect()
 }
 
-/// The first `count` candidates of which none comes to the same as one before it.
+/// The first `count` candidates that do not come to the same as one before.
 fn keep_distinct(
     candidates: &mut Vec<Settings>,
     count: usize,

@@ -18,6 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A difference of one point of accuracy is none in practice.
 const ROPE: f64 = 1.0;
 
+/// The group of methods that joined.
+const JOINED: &str = "joined";
+
 /// What is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -120,9 +123,9 @@ impl Board {
         Ok(rendered)
     }
 
-    fn group(&self, method: &str) -> Option<&str> {
+    fn group(&self, method: &str) -> &str {
         let of = |(_, names): &&(String, Vec<String>)| names.iter().any(|name| name == method);
-        self.groups.iter().find(of).map(|(group, _)| group.as_str())
+        self.groups.iter().find(of).map_or(JOINED, |(group, _)| group.as_str())
     }
 
     fn table(
@@ -153,7 +156,7 @@ impl Board {
             let mut row = vec![
                 Cell::text(&one.place).sort(one.mean_rank),
                 Cell::text(own.label()),
-                Cell::text(self.group(own.name()).unwrap_or_default()),
+                Cell::text(self.group(own.name())),
                 Cell::number(one.mean_rank, 2),
                 Cell::text(format!("{low:.1} to {high:.1}")),
                 Cell::count(one.best_on),
@@ -184,7 +187,7 @@ impl Board {
     /// The first method of each group with its mean rank: what a reader came for.
     fn first_of_groups(&self, ranked: &[Ranked<'_>], found: &Standings) -> String {
         let of = |group: &str| {
-            let own = |one: &&Standing| self.group(ranked[one.method].name()) == Some(group);
+            let own = |one: &&Standing| self.group(ranked[one.method].name()) == group;
             let first = found.methods.iter().find(own)?;
             let label = ranked[first.method].label();
             Some(format!("{label} ({group}) {:.1}", first.mean_rank))
@@ -207,17 +210,18 @@ impl Board {
             Axis::log10("seconds to tune and fit, median over the datasets"),
             Axis::linear("mean rank (1 is best)"),
         );
-        for (group, _) in &self.groups {
-            let own = found
-                .methods
-                .iter()
-                .filter(|one| self.group(ranked[one.method].name()) == Some(group));
+        for group in self.groups.iter().map(|(group, _)| group.as_str()).chain([JOINED]) {
+            let own =
+                found.methods.iter().filter(|one| self.group(ranked[one.method].name()) == group);
             let points: Vec<(f64, f64, String)> = own
                 .filter_map(|one| {
                     let seconds = ranked[one.method].seconds(&["tune", "fit"])?;
                     Some((seconds, one.mean_rank, ranked[one.method].label()))
                 })
                 .collect();
+            if points.is_empty() {
+                continue;
+            }
             panel = panel.series(Series::points(group, points.iter().map(|&(x, y, _)| (x, y))));
             for (x, y, label) in points {
                 panel = panel.mark(Mark::Name { x, y, label });

@@ -143,6 +143,7 @@ impl<'a> RenderContext<'a> {
             repeats: self.selection.repeats,
             grid: self.selection.grid,
             versions: self.selection.versions.clone(),
+            guests: self.selection.guests.clone(),
             ..Selection::default()
         };
         let trials = plan(&spec, self.methods, self.profile, &selection, &archive)?;

@@ -9,17 +9,17 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PapersCommand {
-    /// Render tables and figures from the committed records, and run those again: do they come out the same?
+    /// Render tables and figures from the committed records, and re-run trials to check them.
     ///
-    /// All of them are rendered at once; then the cheapest trial of each cell is run again, then the next, until the
-    /// time is up. Exit status 3 if a result differs from its record, beyond rounding. Without committed records every
-    /// table is built from what is run here, as by --fresh.
+    /// All tables and figures are rendered at once. Then the cheapest trial of each cell runs again, then the next, until
+    /// the time is up. Exit status 3 if a result differs from its record, beyond rounding. Without committed records every
+    /// table is built from new runs, as with --fresh.
     Reproduce(ReproduceArgs),
-    /// Show a table, or one cell: its repeats, chosen settings, verdict and records.
+    /// Show a table, or one cell with its repeats, chosen settings, verdict and records.
     Show(ShowArgs),
-    /// Say what of a cell would be computed, and which part of its key no record has.
+    /// Show what a cell would compute, and which part of its key no record has.
     Why(CellArgs),
-    /// Say how much of each artefact is recorded.
+    /// Show how much of each artefact is recorded.
     Status(StatusArgs),
     /// Render tables, figures and the page from records; fits nothing.
     Report(ReportArgs),
@@ -33,14 +33,14 @@ pub(crate) enum PapersCommand {
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Directories {
-    /// Read datasets from this directory first; then from that of `MERCER_DATA`, the repository's data,
-    /// the user's data directory, and the binary.
+    /// Read datasets from DIR first, then from `MERCER_DATA`, the repository's data, the user's data directory, and
+    /// the binary.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Record directory.
+    /// Use DIR as the record directory.
     #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
     pub results: PathBuf,
-    /// Committed reports, whose records supply tunings made earlier.
+    /// Use DIR as the committed reports, whose records supply earlier tunings.
     #[arg(long, value_name = "DIR", default_value = "reports")]
     pub reports: PathBuf,
     /// Use data that parses but is not the catalogue's version.
@@ -64,27 +64,27 @@ impl Directories {
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
-    /// Papers (askl) or artefacts (askl/table2); all without one.
+    /// Take these papers (askl) or artefacts (askl/table2) [default: all].
     #[arg(value_name = "PAPER|ARTEFACT")]
     pub artefacts: Vec<String>,
-    /// paper: all repeats and epochs, what is committed; quick: the first two repeats; smoke: a few rows and
-    /// steps, which prove that everything runs.
+    /// Choose the profile. paper: all repeats and epochs, as committed. quick: the first two repeats. smoke: a few rows
+    /// and steps, to prove that everything runs.
     #[arg(long, default_value = "paper")]
     pub profile: String,
-    /// Only this variant (repeatable).
+    /// Take only this variant (repeatable).
     #[arg(long = "variant", value_name = "V")]
     pub variants: Vec<String>,
-    /// Only this dataset (repeatable).
+    /// Take only this dataset (repeatable).
     #[arg(long = "dataset", value_name = "D")]
     pub datasets: Vec<String>,
-    /// Only this method (repeatable).
+    /// Take only this method (repeatable).
     #[arg(long = "method", value_name = "M")]
     pub methods: Vec<String>,
-    /// At most so many repeats of each cell.
+    /// Take at most N repeats of each cell.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: Option<u32>,
-    /// How variants that tune do so. halving: the study's own budget. grid: every point of the grid that the paper
-    /// prints, by cross-validation (see its hours first, by --dry-run).
+    /// Tune settings this way. halving: the study's own budget. grid: every point of the grid that the paper prints, by
+    /// cross-validation (see its hours first, with --dry-run).
     #[arg(long, value_name = "HOW", default_value = "halving")]
     #[serde(default)]
     pub tuner: Search,
@@ -126,41 +126,41 @@ pub(crate) struct ReproduceArgs {
     pub narrow: Filter,
     #[command(flatten)]
     pub places: Directories,
-    /// Trials side by side; all cores without it.
+    /// Run N trials side by side [default: all cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
     /// Run only the I-th of N shares of the trials.
     #[arg(long, value_name = "I/N", default_value = "1/1")]
     pub shard: Shard,
-    /// Minutes to run committed trials again for, after all of them are rendered; 0 only renders. 15 without it
-    /// under the profile paper, no limit under another.
+    /// Re-run committed trials for N minutes; 0 only renders [default: 15 for profile paper, else no limit].
     #[arg(long, value_name = "N", value_parser = minutes, conflicts_with = "all")]
     pub minutes: Option<f64>,
-    /// No limit of time.
+    /// Run without a time limit.
     #[arg(long)]
     pub all: bool,
-    /// Leave the committed records alone (but for their tunings), and build every table in results/fresh from what
-    /// is run here.
+    /// Ignore the committed records (but for their tunings), and build every table in results/fresh from new runs.
     #[arg(long, conflicts_with = "extend")]
     pub fresh: bool,
-    /// Count the committed records as done, run only what they lack, and show both: how a reference run
-    /// grows.
+    /// Count the committed records as done, run only what they lack, and show both. A reference run grows this way.
     #[arg(long)]
     pub extend: bool,
-    /// Run trials again that are recorded as failed.
+    /// Let a method join the leaderboard (repeatable), tuned as the others are: only its trials run.
+    #[arg(long, value_name = "METHOD", conflicts_with = "fresh")]
+    pub add: Vec<String>,
+    /// Re-run trials that are recorded as failed.
     #[arg(long)]
     pub retry_failed: bool,
-    /// Keep a long trial of a network on disk so often, to go on from there after a kill, or with
-    /// more epochs. It changes no result.
+    /// Save a long trial of a network every SECONDS, to continue after a kill or with more epochs. It changes no result.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub checkpoint_every: u32,
-    /// Say what would run, for how long and in how much memory, and run nothing.
+    /// Print what would run, for how long and in how much memory, and run nothing.
     #[arg(long)]
     pub dry_run: bool,
     /// Print every cell (or the forecast of --dry-run) as JSON instead of tables.
     #[arg(long)]
     pub json: bool,
-    /// Where tables and figures go; without it, /report in DIR of --results, or /part if anything is narrowed.
+    /// Write tables and figures to DIR [default: report in the --results directory; fresh with --fresh; part if anything
+    /// is narrowed].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -177,6 +177,7 @@ impl ReproduceArgs {
             all: true,
             fresh: true,
             extend: false,
+            add: Vec::new(),
             retry_failed: false,
             checkpoint_every: 300,
             dry_run: false,
@@ -188,22 +189,22 @@ impl ReproduceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// A cell, such as askl/table2:tuned:askl:segment, or a table, such as askl/table2.
+    /// Show this cell, such as askl/table2:tuned:askl:segment, or this table, such as askl/table2.
     #[arg(value_name = "CELL|TABLE")]
     pub name: String,
     #[command(flatten)]
     pub places: Directories,
-    /// JSON instead of text.
+    /// Print JSON instead of text.
     #[arg(long)]
     pub json: bool,
-    /// A table for LaTeX, with the package booktabs.
+    /// Print a table for LaTeX, with the package booktabs.
     #[arg(long, conflicts_with = "json")]
     pub latex: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CellArgs {
-    /// The cell, such as askl/table2:tuned:askl:segment.
+    /// Look at this cell, such as askl/table2:tuned:askl:segment.
     #[arg(value_name = "ARTEFACT:VARIANT:METHOD:DATASET")]
     pub cell: String,
     #[command(flatten)]
@@ -216,22 +217,22 @@ pub(crate) struct StatusArgs {
     pub narrow: Filter,
     #[command(flatten)]
     pub places: Directories,
-    /// JSON instead of a table.
+    /// Print JSON instead of a table.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Papers or artefacts; all without one.
+    /// Render these papers or artefacts [default: all].
     #[arg(value_name = "PAPER|ARTEFACT")]
     pub artefacts: Vec<String>,
-    /// Whose trials are shown.
+    /// Show the trials of this profile.
     #[arg(long, default_value = "paper")]
     pub profile: String,
     #[command(flatten)]
     pub places: Directories,
-    /// Where tables, figures and the page go; DIR of --reports without it.
+    /// Write tables, figures and the page to DIR [default: the --reports directory].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Open the page in the desktop's browser.
@@ -247,45 +248,44 @@ pub(crate) struct ResultsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ResultsCommand {
-    /// Fold the record directory into Parquet files, one a study, keeping what they have.
+    /// Fold the record directory into Parquet files, one for each study. What they have stays.
     Compact {
-        /// Record directory.
+        /// Read records from DIR.
         #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
         results: PathBuf,
-        /// Where the Parquet files go.
+        /// Write the Parquet files to DIR.
         #[arg(long, value_name = "DIR", default_value = "reports/records")]
         into: PathBuf,
-        /// Drop the trials that no profile of their study asks for, as those of older revisions of
-        /// a method, or of settings that a study has given up: nothing finds them any more.
+        /// Drop trials that no study asks for any more.
         #[arg(long)]
         current: bool,
     },
     /// Copy records of other directories (or of their Parquet files) into the record directory.
     Merge {
-        /// Directories to copy from.
+        /// Copy from these directories.
         #[arg(required = true)]
         from: Vec<PathBuf>,
-        /// Record directory.
+        /// Copy into the record directory DIR.
         #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
         results: PathBuf,
     },
     /// Write every trial as a line of CSV or JSON.
     Export {
-        /// Record directory.
+        /// Read records from DIR.
         #[arg(long, value_name = "DIR", env = "MERCER_RESULTS", default_value = "results")]
         results: PathBuf,
-        /// JSON lines instead of CSV.
+        /// Print JSON lines instead of CSV.
         #[arg(long)]
         json: bool,
-        /// Leave out the trials that no profile of their study asks for.
+        /// Leave out trials that no study asks for any more.
         #[arg(long)]
         current: bool,
     },
     /// Compare the results of two record directories; exit status 3 if they differ.
     Diff {
-        /// A directory.
+        /// Compare this directory.
         a: PathBuf,
-        /// Another.
+        /// Compare it with this one.
         b: PathBuf,
     },
 }
@@ -298,7 +298,7 @@ pub(crate) struct ClusterArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClusterCommand {
-    /// Say which tasks there would be, with hours and memory, and write nothing.
+    /// Print the tasks there would be, with hours and memory, and write nothing.
     ///
     /// Simulations and measurements need no data and are in no task: `collect` computes them.
     Plan(ClusterPlan),
@@ -306,35 +306,36 @@ pub(crate) enum ClusterCommand {
     Submit(ClusterPlan),
     /// Print recorded, failed and missing trials, and the tasks that Slurm still has.
     Status {
-        /// Directory of the campaign.
+        /// Use the campaign in DIR.
         #[arg(value_name = "DIR", default_value = "results/cluster")]
         campaign: PathBuf,
-        /// JSON instead of a table.
+        /// Print JSON instead of a table.
         #[arg(long)]
         json: bool,
     },
     /// Render what the tasks recorded, as `reproduce` does; exit status 3 if trials are missing.
     ///
-    /// Simulations and measurements that are not recorded are computed first, on this machine, as by
-    /// `reproduce`: minutes to an hour (`plan` says how many and how long). Measurements are of times, so
-    /// run it where nothing else runs.
+    /// Simulations and measurements that are not recorded are computed first, on this computer, as `reproduce` does. This
+    /// takes minutes to an hour; `plan` prints how many and how long. Measurements are times, so run it where nothing
+    /// else runs.
     Collect {
-        /// Directory of the campaign.
+        /// Use the campaign in DIR.
         #[arg(value_name = "DIR", default_value = "results/cluster")]
         campaign: PathBuf,
         /// Print every cell as JSON instead of tables.
         #[arg(long)]
         json: bool,
-        /// Where tables and figures go; without it, /report in DIR of --results, or /part if anything is narrowed.
+        /// Write tables and figures to DIR [default: fresh in the --results directory; report with --extend; part if
+        /// anything is narrowed].
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-    /// Run one task: what Slurm calls.
+    /// Run one task; Slurm calls this.
     Work {
-        /// Directory of the campaign.
+        /// Use the campaign in DIR.
         #[arg(value_name = "DIR")]
         campaign: PathBuf,
-        /// Number of the task, from 1 [default: that of `SLURM_ARRAY_TASK_ID`].
+        /// Run task N, from 1 [default: `SLURM_ARRAY_TASK_ID`].
         #[arg(long, value_name = "N")]
         task: Option<usize>,
     },
@@ -347,17 +348,17 @@ pub(crate) struct ClusterPlan {
     pub narrow: Filter,
     #[command(flatten)]
     pub places: Directories,
-    /// Minutes that a task should take.
+    /// Make tasks of about N minutes.
     #[arg(long, value_name = "N", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     pub minutes: u32,
-    /// Tasks at least; few trials make fewer.
+    /// Make at least N tasks; few trials make fewer.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     pub tasks: u16,
-    /// Run at most N tasks at once; all of them then ask for the memory, time and cores of the largest.
+    /// Run at most N tasks at once; each then asks for the memory, time and cores of the largest.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub max_parallel: Option<u16>,
-    /// Cores of a task at most, each with a trial of its own: a task asks for as many as it has trials that may
-    /// run side by side.
+    /// Give a task at most N cores, one for each trial. A task asks for as many cores as it has trials that may run side by
+    /// side.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     pub cores: u16,
     /// Ask for at least N MiB for every task.
@@ -366,10 +367,10 @@ pub(crate) struct ClusterPlan {
     /// Ask for a time limit of at least N minutes for every task.
     #[arg(long, value_name = "N", default_value = "0")]
     pub min_minutes: u64,
-    /// A further directive for the Slurm scripts, such as --partition=long (repeatable).
+    /// Add a directive to the Slurm scripts, such as --partition=long (repeatable).
     #[arg(long = "sbatch", value_name = "DIRECTIVE", allow_hyphen_values = true, value_parser = directive)]
     pub directives: Vec<String>,
-    /// Directory of the campaign; DIR of --results with /cluster appended without it.
+    /// Write the campaign to DIR [default: cluster in the --results directory].
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
     /// Replace a campaign whose file is damaged.
@@ -378,10 +379,10 @@ pub(crate) struct ClusterPlan {
     /// Count the records of --reports as done.
     #[arg(long)]
     pub extend: bool,
-    /// Run trials again that are recorded as failed.
+    /// Re-run trials that are recorded as failed.
     #[arg(long)]
     pub retry_failed: bool,
-    /// JSON instead of a table.
+    /// Print JSON instead of a table.
     #[arg(long)]
     pub json: bool,
 }

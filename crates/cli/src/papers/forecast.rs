@@ -108,7 +108,7 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         let asked = |one: &&Simulation| planned.work.simulations.iter().any(|c| c.name == one.name);
         work.simulations.retain(asked);
         let all = work.trials.len();
-        if args.extend {
+        if args.extends() {
             work.leave_out(archive, args.retry_failed);
         }
         let left = work.trials.iter().filter(|trial| !recorded.contains(&trial.key.digest()));

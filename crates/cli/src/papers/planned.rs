@@ -6,7 +6,7 @@ use anyhow::Context;
 use mercer_datasets::{Catalogue, Library};
 use mercer_experiments::{catalogue, plannable};
 use mercer_harness::{Runner, Selection, Stop, Trial, TuningSource, leave};
-use mercer_learning::Method;
+use mercer_learning::{Method, Tasks, find};
 use mercer_records::{Record, Store, shown_variant};
 use mercer_report::{Artefact, RecordSet, Simulation, Work};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,6 +116,9 @@ fn planned_from(
     let methods = plannable();
     let artefacts = catalogue().select(&args.narrow.artefacts)?;
     let mut selection = selection(&args.narrow);
+    if !args.add.is_empty() {
+        join(&mut selection, &args.add, &artefacts, &methods)?;
+    }
     let plan = |selection: &Selection| {
         catalogue().work(&artefacts, &methods, &args.narrow.profile, selection, &archive)
     };
@@ -157,8 +160,38 @@ fn planned_from(
             .collect();
         work.simulations.retain(|own| !own.measures || asked.contains(&own.name));
     }
-    let committed = if args.extend { work.leave_out(&archive, args.retry_failed) } else { 0 };
+    let committed = if args.extends() { work.leave_out(&archive, args.retry_failed) } else { 0 };
     Ok(Planned { methods, artefacts, selection, archive, work, committed })
+}
+
+/// The study of the leaderboard.
+const BOARD: &str = "leaderboard/board";
+
+/// Lets methods join the leaderboard.
+fn join(
+    selection: &mut Selection,
+    names: &[String],
+    artefacts: &[&Artefact],
+    methods: &[Method],
+) -> anyhow::Result<()> {
+    if artefacts.iter().any(|artefact| artefact.id != BOARD) {
+        let problem = format!(
+            "--add is for the leaderboard: {} reproduce leaderboard --add {}",
+            crate::program(),
+            names.join(" --add ")
+        );
+        return Err(WrongUsage(problem).into());
+    }
+    for name in names {
+        let found = find(methods, name).map_err(|error| WrongUsage(error.to_string()))?;
+        if found.tasks == Tasks::Regression {
+            let problem =
+                format!("`{name}` predicts numbers, and the leaderboard's datasets have classes");
+            return Err(WrongUsage(problem).into());
+        }
+    }
+    selection.guests.insert(BOARD.to_owned(), names.to_vec());
+    Ok(())
 }
 
 /// Whether a simulation runs: it looks at no clock and writes nothing before its end.

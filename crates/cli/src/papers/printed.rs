@@ -56,7 +56,7 @@ pub(crate) fn render(
     let Planned { methods, artefacts, selection, archive, .. } = planned;
     let mut records = RecordSet::new();
     records.add_store(store)?;
-    records.add_set(archive, !args.extend);
+    records.add_set(archive, !args.extends());
     let context = RenderContext::new(
         catalogue(),
         &records,

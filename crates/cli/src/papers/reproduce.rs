@@ -22,14 +22,19 @@ impl ReproduceArgs {
     /// The time that it may take, if that is limited: a profile that is cut anyway runs whole, and so does
     /// whatever extends the reference.
     fn budget(&self) -> Option<Duration> {
-        let whole = self.all || self.extend || self.narrow.profile != PAPER;
+        let whole = self.all || self.extends() || self.narrow.profile != PAPER;
         let minutes = self.minutes.or((!whole).then_some(MINUTES));
         minutes.map(|minutes| Duration::from_secs_f64(60.0 * minutes))
     }
 
+    /// Whether the committed records count as done: a method that joins the leaderboard is held against them.
+    pub(crate) const fn extends(&self) -> bool {
+        self.extend || !self.add.is_empty()
+    }
+
     /// Whether the committed records are shown and run again: at least a tenth of the trials must be there.
     fn again(&self, planned: &Planned) -> bool {
-        if self.fresh || self.extend || self.narrow.profile != PAPER {
+        if self.fresh || self.extends() || self.narrow.profile != PAPER {
             return false;
         }
         let Planned { work, archive, .. } = planned;

@@ -22,7 +22,11 @@ pub(crate) fn run(command: &ResultsCommand) -> anyhow::Result<Ended> {
 
 /// What a folder holds: single records, and those of the Parquet files that `compact` leaves.
 fn records(folder: &Path) -> anyhow::Result<Vec<Record>> {
-    anyhow::ensure!(folder.is_dir(), "no record directory at {}", folder.display());
+    anyhow::ensure!(
+        folder.is_dir(),
+        "no record directory at {}; name one that exists, or let `mercer reproduce` write one",
+        folder.display()
+    );
     let mut records = Store::open(folder)?.list()?.records;
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
         .map(|entry| Ok(entry?.path()))

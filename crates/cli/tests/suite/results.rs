@@ -18,7 +18,7 @@ fn diff_finds_what_differs_and_nothing_else() {
     assert_eq!(one.stdout.lines().count(), 1);
     assert!(one.stdout.starts_with("only in a: askl/table2"), "{one:?}");
     let nowhere = place.run("results diff a nowhere").with_code(1);
-    assert!(nowhere.stderr.contains("no record directory at nowhere"), "{nowhere:?}");
+    assert!(nowhere.stderr.contains("no record directory at nowhere; name one"), "{nowhere:?}");
     assert!(!place.path("nowhere").exists());
 }
 
@@ -366,4 +366,25 @@ fn a_table_is_shown_as_markdown_as_latex_and_as_cells() {
     assert!(figure.stderr.contains("mercer reproduce askl/figure1 --minutes 0"), "{figure:?}");
     let cell = show(&format!("{CELL} --latex")).with_code(2);
     assert!(cell.stderr.contains("write askl/table2"), "{cell:?}");
+}
+
+#[test]
+fn a_method_joins_the_leaderboard_and_only_its_trials_run() {
+    let place = Place::new();
+    let reports = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reports");
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data");
+    let line = format!("reproduce leaderboard --add majority --reports {reports} --data {data}");
+    let ended = place.run(&line).with_code(0);
+    let ran = place.records("results");
+    assert_eq!(ran.len(), 24, "eight datasets, three repeats: {ran:?}");
+    assert!(ended.stdout.contains("| joined |"), "{ended:?}");
+    assert!(ended.stdout.contains("| Gaussian SVM | fixed |"), "{ended:?}");
+    for (wrong, told) in [
+        ("leaderboard --add mean", "`mean` predicts numbers"),
+        ("leaderboard --add majorty", "did you mean `majority`"),
+        ("askl/table2 --add majority", "mercer reproduce leaderboard --add majority"),
+    ] {
+        let refused = place.run(&format!("reproduce {wrong} --reports {reports}")).with_code(2);
+        assert!(refused.stderr.contains(told), "{wrong}: {refused:?}");
+    }
 }

@@ -1,11 +1,11 @@
 use super::{Array, Launch, quoted};
 use std::fmt::Write;
 
-/// The batch script of an array job.
+/// Returns the batch script of an array job.
 ///
-/// Two minutes before the time limit Slurm sends `USR1` to the script alone, which asks the worker to
-/// stop; a worker that cannot be interrupted is killed after 90 seconds, while there is still time to queue the
-/// task again (its records are whole or absent). A task that ends early is queued again, once:
+/// Two minutes before the time limit Slurm sends `USR1` to the script alone, which asks the worker to stop. A worker
+/// that cannot be interrupted is killed after 90 seconds. Then there is still time to queue the task again (its records
+/// are whole or absent). A task that ends early is queued again, once:
 ///
 /// | end of the worker | the task |
 /// |:--|:--|
@@ -133,7 +133,7 @@ fn directives(array: &Array<'_>, launch: &Launch) -> String {
 /// Seconds after which a worker is killed that does not stop two minutes before its time limit.
 const GRACE: u64 = 90;
 
-/// A path as the head of a batch script has it: Slurm reads quotes and backslashes there, ends it at a space
+/// A path as the head of a batch script has it. Slurm reads quotes and backslashes there, ends the path at a space
 /// outside quotes, escaped or not, and replaces what follows a percent sign.
 fn path(text: &str) -> String {
     let escaped = |letter: char| match letter {

@@ -2,11 +2,13 @@
 
 /// Evaluates a method's declared cost; `size` gives the value of each name that it knows.
 ///
-/// The grammar is that of [`mercer_learning::Cost`]: sums, differences, products written by
-/// juxtaposition, `·` or `*`, quotients, powers, brackets, `min(a, b)`, `choose(a, b)` and the like, and
-/// `given(name, a)`, which is `a` where the name has no value; then,
-/// after commas, what names of its own mean: `epochs n P, P = 16 d + 768`. `None` if the text is no such expression
-/// (`"-"`), has a name that nobody knows, or its value is no positive number.
+/// The grammar is the same as in [`mercer_learning::Cost`]:
+/// - sums, differences, products written by juxtaposition, `·` or `*`, quotients, powers and brackets;
+/// - `min(a, b)`, `choose(a, b)` and the like;
+/// - `given(name, a)`, which is `a` where the name has no value;
+/// - after commas, definitions of its own names: `epochs n P, P = 16 d + 768`.
+///
+/// `None` if the text is no such expression (`"-"`), has a name that nobody knows, or its value is no positive number.
 pub(crate) fn evaluate(text: &str, size: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     let (cost, own) = parts(text)?;
     // A definition may use those after it.

@@ -104,7 +104,7 @@ repeats = 1
 cut = { rows = 20 }
 "#;
 
-/// Tasks of an hour.
+/// Returns tasks of an hour.
 pub fn grouping() -> mercer_harness::Grouping {
     mercer_harness::Grouping {
         seconds: 3600.0,
@@ -115,7 +115,7 @@ pub fn grouping() -> mercer_harness::Grouping {
     }
 }
 
-/// How Slurm calls us.
+/// Returns how Slurm calls us.
 pub fn launch() -> mercer_harness::Launch {
     mercer_harness::Launch {
         program: "/opt/mercer".into(),
@@ -127,7 +127,7 @@ pub fn launch() -> mercer_harness::Launch {
     }
 }
 
-/// Two small tasks and a large one.
+/// Returns two small tasks and a large one.
 pub fn three() -> Vec<mercer_harness::Task> {
     let task = |index, mib, minutes| mercer_harness::Task {
         index,

@@ -1,4 +1,4 @@
-//! A runner over iris, which is built in, or over a folder made for the occasion.
+//! A runner over iris, which is built in, or over a folder of the test.
 
 use crate::doubles::METHODS;
 use mercer_datasets::Library;
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Four repeats of three methods, given and tuned: 24 trials, and tunings of the two methods that
-/// have something to tune.
+/// Four repeats of three methods, given and tuned. There are 24 trials, and tunings of the two methods that have
+/// something to tune.
 pub const STUDY: &str = r#"
 artefact = "test/study"
 question = "Do the doubles keep the promises of the harness?"
@@ -33,7 +33,7 @@ tuner = { candidates = 9, rungs = [0.1111111111111111, 0.3333333333333333, 1.0],
 methods = [{ name = "drifting-mean" }, { name = "closed-mean" }, { name = "plain-mean" }]
 "#;
 
-/// One method with some settings, and more at the level of the spec.
+/// Returns one method with some settings, and more at the level of the spec.
 pub fn one_method(settings: &str, top: &str) -> String {
     format!(
         "artefact = \"test/one\"\nquestion = \"?\"\nseed = 5\nrepeats = 4\ndatasets = [\"iris\"]\n{top}\n\
@@ -42,39 +42,39 @@ pub fn one_method(settings: &str, top: &str) -> String {
     )
 }
 
-/// The trials of a spec under the profile `paper`.
+/// Plans the trials of a spec under the profile `paper`.
 pub fn planned(spec: &str, selection: &Selection) -> Vec<Trial> {
     let spec = Spec::parse(spec, Path::new("test.toml")).unwrap();
     plan(&spec, METHODS, "paper", selection, &|_| None).unwrap()
 }
 
-/// All trials of a spec.
+/// Returns all trials of a spec.
 pub fn all(spec: &str) -> Vec<Trial> {
     planned(spec, &Selection::default())
 }
 
-/// A runner over iris.
+/// Returns a runner over iris.
 pub fn runner(folder: &Path) -> Runner<'static> {
     stoppable(folder, Stop::default())
 }
 
-/// A runner over iris that `stop` stops.
+/// Returns a runner over iris that `stop` stops.
 pub fn stoppable(folder: &Path, stop: Stop) -> Runner<'static> {
     let library = Library::of_folders([]).unwrap();
     Runner::new(METHODS, library, Store::open(folder).unwrap(), stop)
 }
 
-/// Carries out trials one at a time.
+/// Runs trials one at a time.
 pub fn carry_out(trials: &[Trial], runner: &Runner<'_>) -> Summary {
     run(trials, runner, &one_job(), &Silent).unwrap()
 }
 
-/// One job, one shard, failures kept.
+/// Returns the options for one job, one shard, failures kept.
 pub fn one_job() -> Options {
     Options { jobs: 1, ..Options::default() }
 }
 
-/// Name and check sum of every record below a folder; nothing may be damaged.
+/// Returns name and check sum of every record below a folder; nothing may be damaged.
 pub fn results(folder: &Path) -> BTreeMap<String, String> {
     let listing = Store::open(folder).unwrap().list().unwrap();
     assert!(listing.set_aside.is_empty(), "{:?}", listing.set_aside);
@@ -82,10 +82,10 @@ pub fn results(folder: &Path) -> BTreeMap<String, String> {
     listing.records.into_iter().map(named).collect()
 }
 
-/// One part of a stand-in: its role in the manifest, and its rows as label and inputs.
+/// One part of a stand-in: its manifest role, and its rows as label and inputs.
 pub type Part<'a> = (&'a str, Vec<(String, Vec<f64>)>);
 
-/// A data folder with one dataset, written as svmlight, under the name of a catalogue entry.
+/// Writes a data folder with one dataset, as svmlight. It has the name of a catalogue entry.
 pub fn stand_in(folder: &Path, name: &str, parts: &[Part<'_>]) -> Library {
     let mut files = String::new();
     let mut features = 0;

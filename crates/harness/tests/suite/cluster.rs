@@ -103,8 +103,8 @@ fn trials_that_share_a_tuning_stay_together() {
     assert!(task_of.values().max() > Some(&2), "what shares nothing is spread");
 }
 
-/// A unit runs on one core however many a task has: three trials of a minute each on two cores take
-/// two minutes, and one of a minute takes a minute on eight.
+/// A unit runs on one core however many a task has. Three trials of a minute each on two cores take two minutes, and
+/// one of a minute takes a minute on eight.
 #[test]
 fn a_time_limit_on_several_cores_holds_the_longest_trial() {
     let mut trials = all(STUDY);
@@ -179,8 +179,8 @@ fn a_task_asks_for_no_more_than_its_limits_hold() {
     assert_eq!(request(2000, 2), 6144);
 }
 
-/// Trials of an hour and a half and many of minutes: the long ones had been among the bins over which the short ones were
-/// spread, and every task had the time of the longest.
+/// Trials of an hour and a half and many of minutes. The long ones had been among the bins over which the short ones
+/// were spread, and every task had the time of the longest.
 #[test]
 fn long_trials_are_tasks_by_themselves_and_short_ones_are_not_spread_beside_them() {
     let mut trials = all(&STUDY.replace("repeats = 4", "repeats = 40"));
@@ -248,8 +248,8 @@ fn tasks_with_one_request_make_one_array() {
     assert_eq!(told, [2, 1, 1]);
 }
 
-/// What shares a tuning runs on one core: a task of two such chains has no use for a third, and one of a
-/// single chain for a second, however many were offered.
+/// Trials that share a tuning run on one core. A task of two such chains has no use for a third, and one of a single
+/// chain for a second, however many were offered.
 #[test]
 fn a_task_asks_for_no_core_that_would_idle() {
     let given = all(STUDY).into_iter().filter(|trial| trial.key.variant == "given");

@@ -1,7 +1,7 @@
 //! Methods that behave, or misbehave, on demand, and a diary of what they were shown.
 //!
-//! A double is told how to behave by its settings; `token` names its page of the diary, so that
-//! tests in one process do not read each other's.
+//! The settings of a double say how it behaves; `token` names its page of the diary, so that tests in one process do
+//! not read each other's.
 
 use mercer_harness::Stop;
 use mercer_learning::{
@@ -15,16 +15,16 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What the doubles of one token saw and were told.
+/// What the doubles of one token saw and received.
 #[derive(Default)]
 pub struct Page {
     /// Fits begun.
     pub fits: usize,
-    /// Steps carried out.
+    /// Steps run.
     pub steps: u64,
     /// Largest absolute input that any fit was shown.
     pub largest_fitted: f64,
-    /// Whether `conduct = "fails"` has been mended.
+    /// Whether `conduct = "fails"` has been corrected.
     pub mended: bool,
     /// What `conduct = "interrupts"` asks for.
     pub stop: Option<Stop>,
@@ -43,7 +43,7 @@ pub fn page<T>(token: &str, with: impl FnOnce(&mut Page) -> T) -> T {
 enum Conduct {
     /// Class means, approached step by step from a random start.
     Sound,
-    /// An error, until its page says that it was mended.
+    /// An error, until its page says that it was corrected.
     Fails,
     /// An error if its rate is large: some candidates of a tuner.
     FailsWhenFast,

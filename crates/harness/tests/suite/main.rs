@@ -1,5 +1,5 @@
-//! What the harness promises whatever the methods: who sees which rows, what a plan leaves on
-//! disk in which order of events, and what stops a trial.
+//! Promises of the harness whatever the methods. They say who sees which rows, what a plan leaves on disk in which
+//! order of events, and what stops a trial.
 
 mod bench;
 mod cluster;

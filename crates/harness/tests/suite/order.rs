@@ -1,4 +1,4 @@
-//! The results do not depend on how many trials run side by side, on which process, in which order.
+//! The results do not depend on the order or the number of parallel trials. Nor do they depend on the process.
 
 use crate::bench::{STUDY, all, results, runner};
 use mercer_harness::{Options, Shard, Silent, run};

@@ -1,4 +1,4 @@
-//! From a spec to trials: what is refused, what a cut says, whose settings win.
+//! From a spec to trials: refusals, what a cut says, whose settings win.
 
 use crate::bench::{STUDY, all, one_method};
 use crate::doubles::METHODS;
@@ -38,6 +38,42 @@ fn a_selection_takes_what_it_names_and_refuses_strangers() {
     }
     let error = plan_of(STUDY, "quick", &Selection::default()).unwrap_err().to_string();
     assert!(error.contains("unknown profile `quick`"), "{error}");
+}
+
+#[test]
+fn a_guest_joins_the_first_variant_with_a_search_of_its_own() {
+    let board = STUDY.replace(
+        "candidates = 9, rungs = [0.1111111111111111, 0.3333333333333333, 1.0]",
+        "candidates = 5, rungs = [1.0]",
+    );
+    let (head, tuned) = board.split_once("[[variants]]\nname = \"given\"").unwrap();
+    let (_, tuned) = tuned.split_once("[[variants]]").unwrap();
+    let alone = tuned
+        .replace("{ name = \"drifting-mean\" }, ", "")
+        .replace(", { name = \"plain-mean\" }", "");
+    let spec = format!("{head}[[variants]]{alone}");
+    let with = |guests: &[&str], study: &str| {
+        let guests = guests.iter().map(|name| (*name).to_owned()).collect();
+        let guests = [(study.to_owned(), guests)].into();
+        plan_of(&spec, "paper", &Selection { guests, ..Selection::default() })
+    };
+    let before = with(&[], "test/study").unwrap();
+    let after = with(&["drifting-mean", "plain-mean", "closed-mean"], "test/study").unwrap();
+    assert_eq!((before.len(), after.len()), (4, 12), "a method that is there joins no second time");
+    assert_eq!(before[0].key, after[0].key, "the others are what they were");
+    let tuner = |method: &str| {
+        let of = |trial: &&Trial| trial.key.method == method;
+        match &after.iter().find(of).unwrap().tuning {
+            TuningSource::Tuner { tuner, .. } => Some((tuner.candidates, tuner.rungs.clone())),
+            TuningSource::None => None,
+        }
+    };
+    assert_eq!(tuner("closed-mean"), Some((5, vec![1.0])));
+    assert_eq!(tuner("drifting-mean"), Some((9, vec![1.0 / 3.0, 1.0])), "it is trained in epochs");
+    assert_eq!(tuner("plain-mean"), None, "it has nothing to tune");
+    assert_eq!(with(&["drifting-mean"], "test/other").unwrap().len(), 4);
+    let error = with(&["drifting-men"], "test/study").unwrap_err().to_string();
+    assert!(error.contains("did you mean `drifting-mean`"), "{error}");
 }
 
 #[test]
@@ -137,8 +173,8 @@ fn a_limit_and_the_partner_are_in_the_key() {
     assert_ne!(digests("paired_with = \"test/study\""), plain[0].key.digest());
 }
 
-/// The nearer wins: the method's settings over those of the dataset, those over the variant's;
-/// with a tuner, what the variant fixes stays fixed and the dataset's values are a candidate.
+/// The nearer wins: the method's settings over the dataset's, the dataset's over the variant's; with a tuner, what the
+/// variant fixes stays fixed and the dataset's values are a candidate.
 #[test]
 fn the_nearer_settings_win() {
     let spec = |tuner: &str, own: &str| {
@@ -161,8 +197,8 @@ fn the_nearer_settings_win() {
     assert_eq!(tuned.anchor.get("epochs"), Some(&json!(7)));
 }
 
-/// What one method's tuner tries first is a fact of its tuning and of nothing else: the other methods and
-/// datasets keep their names, and what was tuned with another first candidate is not taken for this.
+/// What one method's tuner tries first is a fact of its tuning and of nothing else. The other methods and datasets keep
+/// their names. A result tuned with another first candidate is not taken for this.
 #[test]
 fn a_method_may_have_a_first_candidate_of_its_own() {
     let spec = |first: &str| {

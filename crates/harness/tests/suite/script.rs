@@ -1,4 +1,4 @@
-//! The batch script for Slurm, run by bash with stand-ins for the worker and for `scontrol`.
+//! The batch script for Slurm, run by bash. The worker and `scontrol` have stand-ins.
 
 use mercer_harness::{Launch, Task, arrays, slurm};
 use std::fs;

@@ -1,5 +1,4 @@
-//! Which rows train and which test depends on the data and the repeat, not on the method: every
-//! comparison is paired.
+//! Training and test rows depend on the data and the repeat, not on the method. So every comparison is paired.
 
 use crate::bench::{STUDY, all};
 use mercer_datasets::{Dataset, Library, Parts};
@@ -117,8 +116,8 @@ proptest! {
     }
 }
 
-/// The class that is told apart is 1 in both parts, and it stands in the key; without the rule the
-/// key says nothing of it.
+/// The class against all others is 1 in both parts, and it stands in the key; without the rule the key says nothing of
+/// it.
 #[test]
 fn one_class_against_the_rest_makes_two() {
     let dataset = iris();

@@ -1,4 +1,4 @@
-//! The tuner sees the training part and nothing else, and spends the same on every method.
+//! The tuner sees only the training part, and spends the same on every method.
 
 use crate::bench::{STUDY, all, carry_out, planned, stand_in};
 use crate::doubles::{METHODS, page};
@@ -54,6 +54,7 @@ fn tuned_on(rows: &[(String, Vec<f64>)], spec: &str) -> (Record, Record) {
         datasets: Vec::new(),
         grid: false,
         versions: version(&library, "iris"),
+        ..Selection::default()
     };
     let trials = planned(spec, &selection);
     let store = Store::open(folder.path().join("results")).unwrap();
@@ -281,7 +282,7 @@ fn an_archived_tuning_is_used_and_not_repeated() {
     assert!(after.iter().all(|(name, result)| before[name] == *result));
 }
 
-/// Every point in full, by cross-validation, and what is chosen is the best mean: by hand.
+/// Every point in full, by cross-validation, and the best mean is chosen: by hand.
 #[test]
 fn a_grid_is_searched_point_by_point_over_folds() {
     let spec = format!(
