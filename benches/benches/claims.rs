@@ -1,8 +1,10 @@
-//! The costs that the papers claim: O(m⁶), O(m²M⁴) and O(m²M⁴/v) of learning a kernel from pairs, O(MbT), O(nM)
-//! and O(nMdT/s) of stochastic gradients, O(n³), O(nM² + M³) and `O(n_b³)` of the closed forms.
+//! The costs that the papers claim:
+//! - O(m⁶), O(m²M⁴) and O(m²M⁴/v) of learning a kernel from pairs;
+//! - O(MbT), O(nM) and O(nMdT/s) of stochastic gradients;
+//! - O(n³), O(nM² + M³) and `O(n_b³)` of the closed forms.
 //!
-//! The series are those of the page `complexity/exponents`, at their smallest size and at their middle one: criterion
-//! watches that neither grows, the page fits its exponents to sizes up to four times as large, where ten
+//! The series are the same as on the page `complexity/exponents`, at their smallest size and at their middle one.
+//! Criterion watches that neither grows. The page fits its exponents to sizes up to four times as large, where ten
 //! samples of some series would be minutes.
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};

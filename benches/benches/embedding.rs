@@ -1,5 +1,5 @@
-//! The objective of conditional mean embeddings with its gradient, beside the factorisation that it
-//! cannot do without.
+//! The objective of conditional mean embeddings with its gradient. Beside it stands the factorisation that it cannot do
+//! without.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use mercer_kernels::Covariance;

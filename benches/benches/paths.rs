@@ -1,4 +1,5 @@
-//! The hot paths whose instructions are counted, timed: small enough that `just bench-ci` compares each in seconds.
+//! Times of the hot paths whose instructions are counted. They are small enough that `just bench-ci` compares each in
+//! seconds.
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use mercer_benches::HOT_PATHS;
@@ -17,7 +18,7 @@ fn planted(id: &str) -> f64 {
     share.map_or(0.0, |(_, share)| share.parse().expect("a share, such as 0.08"))
 }
 
-/// Seconds that this program has run on processors: those of other programs do not count.
+/// Seconds that this program has run on processors: seconds of other programs do not count.
 fn seconds() -> f64 {
     program_seconds().expect("a clock of the processor")
 }

@@ -18,7 +18,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;
 
-/// What is measured of a hot path, any number of times.
+/// The measured work of a hot path, any number of times.
 type Work = Box<dyn FnMut()>;
 
 /// A piece of work that fits and predictions spend their time in.
@@ -32,7 +32,7 @@ pub struct HotPath {
 }
 
 impl HotPath {
-    /// Criterion's name of it.
+    /// Returns criterion's name of it.
     ///
     /// ```
     /// assert_eq!(mercer_benches::HOT_PATHS[0].id(), "linalg/cosine");
@@ -80,7 +80,7 @@ pub const HOT_PATHS: &[HotPath] = &[
     path("models", "explicit-embedding", explicit_embedding),
 ];
 
-/// Paths that reach unsafe places with two threads alone: watched in memory, neither counted nor timed.
+/// Paths that reach unsafe places with two threads alone. They are watched in memory, neither counted nor timed.
 pub const OF_TWO_THREADS: &[HotPath] = &[
     path("linalg", "crew-of-two", crew_of_two),
     path("networks", "network-of-two", network_of_two),

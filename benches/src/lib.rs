@@ -1,4 +1,4 @@
-//! What the benches share: made-up samples of a given shape, and the times of training steps.
+//! Common parts of the benches: made-up samples of a given shape, and training-step times.
 //!
 //! The benches time public functions on shapes of the papers; it does not know what the numbers
 //! should be. `README.md` beside it states them.
@@ -19,7 +19,7 @@ use std::time::Instant;
 /// Steps at the start that are not timed: caches and the team settle.
 const WARM_UP: usize = 20;
 
-/// What a program prints, run in the folder of the benches, where it succeeds.
+/// Returns what a program prints, run in the folder of the benches.
 ///
 /// ```
 /// assert_eq!(mercer_benches::told("echo", &["a", "b"]), Ok("a b".to_owned()));
@@ -39,7 +39,8 @@ pub fn told(program: &str, arguments: &[&str]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The revision of the source that a page was written from, with `-dirty` where it was changed since.
+/// Returns the revision of the source that a page was written from. It ends in `-dirty` where the source was changed
+/// since.
 ///
 /// ```
 /// let revision = mercer_benches::revision()?;
@@ -60,7 +61,7 @@ pub fn revision() -> Result<String, String> {
     Ok(if changed { format!("{head}-dirty") } else { head })
 }
 
-/// A classification sample with uniform inputs in `[-1, 1]` and random labels.
+/// Draws a classification sample with uniform inputs in `[-1, 1]` and random labels.
 ///
 /// # Panics
 /// If a size is 0.
@@ -85,7 +86,7 @@ impl Limits for Clock {
     }
 }
 
-/// Seconds of each of `steps` training steps (batch 32) of a method, after a warm-up.
+/// Times each of `steps` training steps (batch 32) of a method, after a warm-up. The times are seconds.
 ///
 /// # Panics
 /// If the fit fails.
@@ -118,7 +119,7 @@ pub fn step_times(
     ticks.windows(2).skip(WARM_UP).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect()
 }
 
-/// The median.
+/// Returns the median.
 ///
 /// # Panics
 /// If there are no times.
@@ -128,7 +129,7 @@ pub fn median(times: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-/// Values of `--name value` arguments, in the order of `names`, which carry the defaults.
+/// Returns the values of `--name value` arguments, in the order of `names`. The names carry the defaults.
 ///
 /// # Panics
 /// On an unknown name or a value that is not a whole number.

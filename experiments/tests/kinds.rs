@@ -49,7 +49,7 @@ fn toy(rest: &str) -> Result<&'static Catalogue, ExperimentError> {
         findings: &[],
         scalars: &[],
         before: "",
-        texts: Texts { title: "", subtitle: "", commands: "", chapters: &[] },
+        texts: Texts { title: "", subtitle: "", commands: "", chapters: &[], tours: &[] },
     });
     Ok(Box::leak(Box::new(all?)))
 }

@@ -97,9 +97,8 @@ fn best(summary: &Value) -> String {
     });
     let first = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
     format!(
-        "{}'s numbers hold up best, and {}'s claims. Numbers that agree, open ones left out: {numbers}. Claims that hold: {claims}.",
-        first(&numbers),
-        first(&claims)
+        "{}'s numbers hold up best. Numbers that agree, open ones left out: {numbers}. Claims that hold, each paper divided in its own way: {claims}.",
+        first(&numbers)
     )
 }
 
@@ -132,11 +131,11 @@ fn its_own_sentences_are_true_of_the_records() {
     let claims = summary["claims"].as_array().unwrap();
     let main: Vec<&Value> =
         claims.iter().filter(|own| own["claim"] == "askl-best-almost-everywhere").collect();
-    assert!(main.len() == 3 && main.iter().all(|own| own["holds"] == "no"), "{main:?}");
+    assert!(main.len() == 3 && main.iter().all(|own| own["holds"] != "yes"), "{main:?}");
     let cells = summary["cells"].as_array().unwrap().iter();
     let of_mce = cells.filter(|cell| cell["artefact"] == "mce/table1");
     let widest = of_mce.filter_map(|cell| cell["published"]["std"].as_f64()).fold(0.0, f64::max);
-    assert!(readme.contains("best on almost all datasets, [fails in every variant]"));
+    assert!(readme.contains("best on almost all datasets, [holds in no variant]"));
     assert!(readme.contains(&format!("deviations of up to {widest:.0} points")), "{widest}");
 }
 

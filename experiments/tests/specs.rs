@@ -6,7 +6,9 @@ use mercer_datasets::Catalogue;
 use mercer_experiments::{catalogue, plannable};
 use mercer_harness::{Selection, Trial, plan};
 use mercer_learning::{Shape, Task, find};
-use mercer_report::{Drawing, Holds, RecordSet, RenderContext, Rendered, coverage, write};
+use mercer_report::{
+    CellReport, Drawing, Holds, RecordSet, RenderContext, Rendered, coverage, write,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -363,7 +365,16 @@ fn verdicts_add_up_and_causes_point_the_right_way() {
             total += count(all);
             summed += 1;
         }
-        assert_eq!(total, cells.iter().filter(|cell| cell.verdict.is_some()).count(), "{id}");
+        // A line without a number that could be judged is left out.
+        let judged = |cell: &&CellReport| {
+            cell.verdict.as_deref().is_some_and(|verdict| !["short", "missing"].contains(&verdict))
+        };
+        let lines: BTreeSet<(&str, &str)> =
+            cells.iter().filter(judged).map(|cell| (&*cell.variant, &*cell.metric)).collect();
+        let of_lines = cells.iter().filter(|cell| {
+            cell.verdict.is_some() && lines.contains(&(&*cell.variant, &*cell.metric))
+        });
+        assert_eq!(total, of_lines.count(), "{id}");
         for cell in cells.iter().filter(|cell| cell.verdict.as_deref() == Some("differs")) {
             let place =
                 format!("{} {} {} {}", cell.artefact, cell.dataset, cell.method, cell.variant);
@@ -562,4 +573,35 @@ fn reachable_keys_are_those_that_a_study_plans_and_all_of_unknown_studies() {
     assert!(!asked.includes(&key));
     key.artefact = "a study of one's own".to_owned();
     assert!(asked.includes(&key));
+}
+
+/// A label of a line has one colour through all figures.
+#[test]
+fn a_method_has_one_colour_in_all_figures() {
+    let (methods, records, missing) = (plannable(), committed(), BTreeMap::new());
+    let selection = Selection::default();
+    let context =
+        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
+    let mut colours: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for (id, rendered) in rendered(&context) {
+        let figures = rendered.drawings.iter().filter_map(|drawing| match drawing {
+            Drawing::Figure(figure) => Some(figure),
+            Drawing::Diagram(_) => None,
+        });
+        for figure in figures {
+            let mut labels: Vec<&str> = Vec::new();
+            for series in figure.panels.iter().flat_map(|panel| &panel.series) {
+                if labels.contains(&series.label.as_str()) {
+                    continue;
+                }
+                let colour = series.color.unwrap_or(labels.len());
+                labels.push(&series.label);
+                let (known, of) = colours
+                    .entry(series.label.clone())
+                    .or_insert_with(|| (colour, figure.id.clone()));
+                assert_eq!(*known, colour, "{} in {id} and {of}", series.label);
+            }
+        }
+    }
+    assert!(colours.len() > 50, "{colours:?}");
 }

@@ -1,17 +1,15 @@
 //! Instructions of the hot paths, counted by valgrind and held against a committed baseline.
 //!
-//! `counts` runs each hot path once under `valgrind --tool=callgrind`, which counts the instructions
-//! of the measured function alone, and compares them with `benches/counts.toml`: more than 3 % above
-//! the baseline fails, and so does a hot path that is missing there or that counted nothing. So does more than 3 %
-//! below it: a gain that is not accepted could be lost again unseen, and below 70 % work may have been lost.
-//! `counts --accept NAME --because REASON` writes the count of today and why it changed; several
-//! names are separated by commas, and `all` is every hot path.
-//! `counts --json` prints what was found.
-//! `counts --memory` runs each under valgrind's memcheck instead, which fails on a wrong access: the
-//! unsafe places of the vectorised loops are on these paths; beside them it runs what hands memory from
-//! one thread to another, on two threads. What it ran stands in `benches/memcheck.toml`.
-//! `counts --sanitize` runs the same as they are, in a program built with `AddressSanitizer`: at the best level
-//! of vector instructions, which valgrind hides. What it ran stands in `benches/sanitizer.toml`.
+//! `counts` runs each hot path once under `valgrind --tool=callgrind`, which counts the instructions of the measured
+//! function alone. It compares them with `benches/counts.toml`. More than 3 % above the baseline fails, and so does a
+//! hot path that is missing there or that counted nothing. So does more than 3 % below it: a gain that is not accepted
+//! could be lost again unseen, and below 70 % work may have been lost. `counts --accept NAME --because REASON` writes
+//! the count of today and why it changed; several names are separated by commas, and `all` is every hot path.
+//! `counts --json` prints what was found. `counts --memory` runs each under valgrind's memcheck instead, which fails on
+//! a wrong access: the unsafe places of the vectorised loops are on these paths. Beside them it runs the code that
+//! hands memory from one thread to another, on two threads. What it ran stands in `benches/memcheck.toml`.
+//! `counts --sanitize` runs the same as they are, in a program built with `AddressSanitizer`: at the best level of
+//! vector instructions, which valgrind hides. What it ran stands in `benches/sanitizer.toml`.
 //!
 //! Counts do not depend on the load of the machine. Valgrind shows programs a processor without
 //! AVX-512, so the AVX2 loops are counted, on every machine that has them.
@@ -165,7 +163,7 @@ fn ratio(instructions: u64, baseline: &Baseline) -> f64 {
     instructions as f64 / baseline.instructions.max(1) as f64
 }
 
-/// Baselines of what is not measured.
+/// Baselines of paths that are not measured.
 fn strangers(baselines: &BTreeMap<String, Baseline>) -> Vec<&str> {
     let known = |name: &&String| HOT_PATHS.iter().any(|path| path.name == **name);
     baselines.keys().filter(|name| !known(name)).map(String::as_str).collect()
@@ -204,7 +202,7 @@ fn check(json: bool) -> Result<bool, String> {
     Ok(sound)
 }
 
-/// What the last run under a watcher of memory met: written whole, so that what is run no more is not in it.
+/// Results of the last run under a watcher of memory: written whole, so that paths no longer run are not in it.
 #[derive(Serialize)]
 struct Memory {
     watcher: String,
@@ -383,7 +381,7 @@ mod tests {
         assert_eq!(collected("valgrind: no such tool"), None);
     }
 
-    /// What is committed has a baseline with a reason for every hot path, and no other.
+    /// The committed file has a baseline with a reason for every hot path, and no other.
     #[test]
     fn every_hot_path_has_a_baseline_with_a_reason() {
         let baselines = baselines().unwrap();

@@ -6,9 +6,11 @@
 //! 0 is the fully connected network 19-96-32, 1 the convolutional one of the MCE paper on 28 x 28
 //! images. A step: features, backward from a given gradient, Adam; single precision.
 //!
-//! `network --cen 1 --rows 2079 --threads 2 --steps 300` is a whole step of CEN-2 as it runs, in double
-//! precision: the features of 19-96-32, the summed losses of their embedding in seven classes with the
-//! complexity, its gradient through the layers, Adam for the network and for `ln λ`.
+//! `network --cen 1 --rows 2079 --threads 2 --steps 300` is a whole step of CEN-2 as it runs, in double precision:
+//! - the features of 19-96-32,
+//! - the summed losses of their embedding in seven classes with the complexity,
+//! - its gradient through the layers,
+//! - Adam for the network and for `ln λ`.
 
 use mercer_benches::{arguments, median};
 use mercer_linalg::Real;

@@ -1,5 +1,5 @@
-//! The objective of conditional mean embeddings with its gradient, beside the factorisation that it
-//! cannot do without, in processor time: a figure that other work on the machine hardly moves.
+//! The objective of conditional mean embeddings with its gradient. Beside it stands the factorisation that it cannot do
+//! without. Both are in processor time: a figure that other work on the machine hardly moves.
 //!
 //! `objective ROWS COLUMNS CLASSES ROUNDS` prints medians over the rounds, and the most memory held.
 

@@ -1,11 +1,11 @@
-//! Times one way of learning a kernel from pairs and prints one JSON line: processor seconds of the main
-//! thread, which are all of them on one thread, wall-clock seconds, and the largest memory that the process held.
+//! Times one way of learning a kernel from pairs and prints one JSON line. It has processor seconds of the main thread,
+//! which are all of them on one thread, wall-clock seconds, and the largest memory that the process held.
 //!
-//! `pairs CASE [BYTES [THREADS]]`, a case of those that `pairs` without one lists, of those in linear time the most bytes
-//! of the two factors (1 GiB), and the threads (one). One case a process, so that the memory is
-//! that case's. Rows are uniform in the unit cube, but for the cases of a dataset: these read it where
-//! `MERCER_DATA` says, scale its training rows to the unit interval and learn with the settings that the
-//! committed records chose for it. Reading is not timed.
+//! `pairs CASE [BYTES [THREADS]]`, a case of those that `pairs` without one lists, of those in linear time the most
+//! bytes of the two factors (1 GiB), and the threads (one). One case a process, so that the memory is that case's. Rows
+//! are uniform in the unit cube, but for the cases of a dataset. These read it where `MERCER_DATA` says, scale its
+//! training rows to the unit interval and learn with the settings that the committed records chose for it. Reading is
+//! not timed.
 
 use mercer_datasets::{Library, Scaler, Scaling, random_split};
 use mercer_kernels::{GaussianHyper, HyperKernel, Pairs, total_variance};
@@ -36,9 +36,9 @@ const CASES: [(&str, usize, usize); 12] = [
     ("covtype large-ridge", 232_405, 54),
 ];
 
-/// What the tuner chose for a dataset in the records of `hyper/all-pairs`, with 3000 and with 8000 rows in
-/// stage 2, and of `hyper/covtype`, in the first and in the third repeat: `σ²` over the total variance, `σ_h²`
-/// over `σ²`, and `λ`.
+/// What the tuner chose for a dataset: `σ²` over the total variance, `σ_h²` over `σ²`, and `λ`. The records are of
+/// `hyper/all-pairs`, with 3000 and with 8000 rows in stage 2, and of `hyper/covtype`, in the first and in the third
+/// repeat.
 const CHOSEN: [(&str, [f64; 3]); 4] = [
     ("ijcnn1", [0.0921, 2.0, 0.0136]),
     ("ijcnn1 small-ridge", [0.0754, 1.0, 9.7e-5]),

@@ -1,5 +1,5 @@
-//! The page on speed: instructions of the hot paths, ratios to other programs, and the history of
-//! criterion's times.
+//! The page on speed: instructions, ratios to other programs, and history of criterion's times. The instructions are of
+//! the hot paths.
 //!
 //! `performance record REMARK` appends the times that criterion left in `target/criterion` to
 //! `benches/history.jsonl`, with the day, the revision and the machine; `performance page` writes
@@ -95,8 +95,8 @@ fn estimates(folder: &Path, found: &mut BTreeMap<String, Left>) -> Result<(), St
     Ok(())
 }
 
-/// All benches take half an hour, an hour on a slow machine: what is older is of another run, and maybe of
-/// another source.
+/// All benches take half an hour, an hour on a slow machine: older times are of another run, and maybe of another
+/// source.
 const A_RUN: Duration = Duration::from_hours(2);
 
 /// The times of the last run, and the names of benchmarks that criterion has times of from before.
@@ -239,13 +239,20 @@ fn beside(text: &mut String, runs: &[Peers]) {
     let (whole, rows): (Vec<_>, Vec<_>) =
         latest(runs).into_iter().partition(|row| row.sides.is_some());
     let ratios: Vec<f64> = rows.iter().map(|row| row.median).collect();
-    let faster = ratios.iter().filter(|ratio| **ratio > 1.0).count();
+    // One lucky run is no evidence.
+    let typical = |row: &&Comparison| {
+        let of_all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.what == row.what);
+        let mut all: Vec<f64> = of_all.map(|own| own.median).collect();
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let faster = rows.iter().filter(|row| typical(row) > 1.0).count();
     let [least, most] =
         [(f64::INFINITY, f64::min as fn(f64, f64) -> f64), (f64::NEG_INFINITY, f64::max)]
             .map(|(start, of)| ratios.iter().copied().fold(start, of));
     say!(
         text,
-        "Ours is faster in {faster} of {} comparisons: their time over ours is {least:.2} to {most:.2}.\n\n\
+        "By the medians of all runs, ours is faster in {faster} of {} comparisons. In the last run of each their time over ours is {least:.2} to {most:.2}.\n\n\
          Ratios are medians over rounds in which both alternate (`just bench-peers`). Above 1, ours is faster. \
          Each row is from the last run that timed it; the last column has the medians of all runs.\n\n\
          | what | peer | theirs over ours | over its rounds | over all runs |\n|:--|:--|--:|--:|--:|",
@@ -390,8 +397,8 @@ impl Entry {
     }
 }
 
-/// Median of a run, in products of the library in that run, over that of the first run on the same machine,
-/// averaged (geometrically) over the benchmarks of a group, such as `askl-step`. Runs that did not time the
+/// Median of a run over the median of the first run on the same machine, both in products of the library in their run.
+/// It is averaged (geometrically) over the benchmarks of a group, such as `askl-step`. Runs that did not time the
 /// product are left out.
 fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
     let mut first: BTreeMap<(&str, &str), f64> = BTreeMap::new();
@@ -580,7 +587,7 @@ mod tests {
         beside(&mut text, &[run("2026-01-01", &row("step", 1.5)), run("2026-01-02", &second)]);
         assert!(text.contains("- run 2: 2026-01-02, revision abc; 0.1 programs"), "{text}");
         assert!(
-            text.contains("faster in 2 of 2 comparisons: their time over ours is 2.00 to 3.50")
+            text.contains("faster in 2 of 2 comparisons. In the last run of each their time over ours is 2.00 to 3.50")
         );
         assert!(
             text.contains("| step | P | 3.50 | 3.50 to 3.50 | 1.50 to 3.50 (2 runs) |"),

@@ -1,5 +1,5 @@
-//! Solves a support vector classification on a kernel matrix from a file, times it and prints one
-//! JSON line: the counterpart of `peers/scikit_learn_svm.py`.
+//! Solves a support vector classification on a kernel matrix from a file. It times the solution and prints one JSON
+//! line: the counterpart of `peers/scikit_learn_svm.py`.
 //!
 //! `svm FOLDER COST TOLERANCE ROUNDS` reads `FOLDER/gram.f64` (`n × n` numbers, little-endian) and
 //! `FOLDER/labels.u8`, and writes `FOLDER/decision.f64`.

@@ -12,6 +12,7 @@ use plotters::element::{Circle, PathElement, Polygon, Rectangle};
 use plotters::prelude::{Color as _, DrawingBackend, FontStyle, FontTransform, IntoFont, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{ShapeStyle, TextStyle, register_font};
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Once;
 
@@ -28,15 +29,15 @@ pub(crate) const FRAME: RGBColor = RGBColor(0x8C, 0x95, 0x9F);
 pub(crate) const PANE: RGBColor = RGBColor(0xF3, 0xF6, 0xFA);
 pub(crate) const RESERVED: [RGBColor; 6] = [CARD, INK, MUTED, GRID, FRAME, PANE];
 
-/// Seven colours that people with any colour vision can tell apart (Okabe and Ito 2008), without
-/// their yellow, which is faint on white.
+/// Seven colours that people with any colour vision can tell apart. Four are of Okabe and Ito (2008); their sky blue,
+/// orange and yellow are faint on white, and two violets stand in their place.
 pub(crate) const PALETTE: [RGBColor; 7] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xD5, 0x5E, 0x00),
     RGBColor(0x00, 0x9E, 0x73),
     RGBColor(0xCC, 0x79, 0xA7),
-    RGBColor(0x56, 0xB4, 0xE9),
-    RGBColor(0xE6, 0x9F, 0x00),
+    RGBColor(0x96, 0x78, 0xFF),
+    RGBColor(0x96, 0x00, 0xFF),
     RGBColor(0x6B, 0x6B, 0x6B),
 ];
 
@@ -102,7 +103,7 @@ pub(crate) trait Scene {
     /// Width and height in logical pixels.
     fn size<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<Point, RenderError>;
     /// What somebody who cannot see it is told.
-    fn label(&self) -> &str;
+    fn label(&self) -> Cow<'_, str>;
     /// Draws it on a white ground.
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError>;
 }
@@ -128,7 +129,7 @@ pub(crate) fn svg(scene: &impl Scene) -> Result<String, RenderError> {
     let _ = write!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {w} {h}\" role=\"img\" aria-label=\"{}\" stroke-linejoin=\"round\"{FONT}>",
-        crate::escape::html(scene.label())
+        crate::escape::html(&scene.label())
     );
     out.push_str(&condensed(&body[start..]));
     Ok(out)

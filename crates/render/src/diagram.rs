@@ -4,6 +4,7 @@ use crate::canvas::{self, Canvas, FRAME, Font, INK, MUTED, PALETTE, PANE, Pen, P
 use crate::{Align, RenderError};
 use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::{HPos, VPos};
+use std::borrow::Cow;
 
 /// A drawing of shapes in logical pixels, the origin at the upper left.
 ///
@@ -168,8 +169,8 @@ impl Scene for Diagram {
         Ok(self.size)
     }
 
-    fn label(&self) -> &str {
-        &self.title
+    fn label(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.title)
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {

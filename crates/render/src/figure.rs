@@ -5,6 +5,7 @@ use crate::escape::csv_line;
 use crate::{Axis, Raster, RenderError, plot};
 use plotters::prelude::DrawingBackend;
 use serde::Deserialize;
+use std::borrow::Cow;
 
 /// A figure of one or more panels with one legend.
 ///
@@ -306,6 +307,37 @@ impl Figure {
         canvas::svg(self)
     }
 
+    /// The title, and between which values the series of each panel run: for those who cannot see it.
+    fn words(&self) -> String {
+        let mut words = self.title.clone();
+        for panel in &self.panels {
+            let mut said = Vec::new();
+            for series in &panel.series {
+                let values: Vec<f64> =
+                    series.points.iter().map(|point| point.1).filter(|y| y.is_finite()).collect();
+                let (Some(first), Some(last)) = (values.first(), values.last()) else { continue };
+                let ends = if matches!(series.style, Style::Points | Style::Bars) {
+                    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+                    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    format!("between {} and {}", short(low), short(high))
+                } else {
+                    format!("from {} to {}", short(*first), short(*last))
+                };
+                said.push(format!("{} {ends}", series.label));
+            }
+            if said.is_empty() {
+                continue;
+            }
+            let title = if panel.title.is_empty() { &panel.y.label } else { &panel.title };
+            let more = format!(". {title}: {}", said.join(", "));
+            if words.len() + more.len() > WORDS {
+                break;
+            }
+            words.push_str(&more);
+        }
+        words
+    }
+
     /// The numbers behind the figure as CSV with the head `panel,series,x,y,low,high`; floats with
     /// the fewest digits that read back the same. A cell of a map is a line of its centre, its number
     /// in the place of both limits.
@@ -353,13 +385,30 @@ impl Figure {
     }
 }
 
+/// Bytes of the words for a figure.
+const WORDS: usize = 700;
+
+/// Three digits.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    if rounded != 0.0 && !(1e-3..1e5).contains(&rounded.abs()) {
+        format!("{rounded:e}")
+    } else {
+        rounded.to_string()
+    }
+}
+
 impl Scene for Figure {
     fn size<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<Point, RenderError> {
         Ok(plot::Layout::new(self, canvas)?.size)
     }
 
-    fn label(&self) -> &str {
-        if self.alternative.is_empty() { &self.title } else { &self.alternative }
+    fn label(&self) -> Cow<'_, str> {
+        if self.alternative.is_empty() {
+            Cow::Owned(self.words())
+        } else {
+            Cow::Borrowed(&self.alternative)
+        }
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {

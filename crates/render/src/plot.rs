@@ -23,6 +23,9 @@ pub(crate) struct Layout<'a> {
     pub size: Point,
     frames: Vec<Frame<'a>>,
     entries: Vec<Entry>,
+    /// Whether lines are named at their ends instead of in the legend.
+    direct: bool,
+    in_legend: Vec<Entry>,
     legend: Legend,
     legend_at: Point,
     legend_width: f64,
@@ -36,6 +39,8 @@ struct Frame<'a> {
     from: Point, // upper left
     to: Point,   // lower right
     upright: bool,
+    /// Whether other panels show the same quantity on another scale.
+    own_scale: bool,
 }
 
 impl<'a> Layout<'a> {
@@ -69,9 +74,10 @@ impl<'a> Layout<'a> {
         // The widest of all tick labels decides the left margin, so that panels line up.
         let mut rulers = Vec::with_capacity(panels);
         let mut left: f64 = 0.0;
-        for panel in &figure.panels {
+        let scales = scales(figure, columns);
+        for (panel, (heights, _)) in figure.panels.iter().zip(&scales) {
             let margin = if panel.raster.is_some() { 0.0 } else { 0.05 };
-            let y = Ruler::new(&panel.y, heights(panel), margin, plot_height, 42.0)?;
+            let y = Ruler::new(&panel.y, heights.iter().copied(), margin, plot_height, 42.0)?;
             for (_, name) in &y.ticks {
                 left = left.max(canvas.width(name, TICK)?);
             }
@@ -82,7 +88,17 @@ impl<'a> Layout<'a> {
         }
         let named = figure.panels.iter().any(|panel| !panel.y.label.is_empty());
         left += 9.0 + if named { 20.0 } else { 0.0 };
-        let right = 10.0;
+        let alone = (columns == 1 && panels == 1 && !figure.compact && legend == Legend::Below)
+            .then(|| (&figure.panels[0], &rulers[0]));
+        let direct = alone.is_some_and(|(panel, (x, y))| ends_apart(panel, x, y, plot_height));
+        let mut right = 10.0;
+        if direct {
+            for entry in entries.iter().filter(|entry| entry.style.is_some()) {
+                right = f64::max(right, canvas.width(&entry.text, LABEL)? + 10.0);
+            }
+        }
+        let in_legend: Vec<Entry> =
+            entries.iter().filter(|entry| !direct || entry.style.is_none()).cloned().collect();
 
         let titled = figure.panels.iter().any(|panel| !panel.title.is_empty());
         let top = if titled { 24.0 } else { 8.0 };
@@ -97,7 +113,8 @@ impl<'a> Layout<'a> {
                 let to = (x0 + cell - right, y0 + top + plot_height);
                 let (upright, depth) = below(&x, to.0 - from.0, canvas)?;
                 bottom = bottom.max(depth);
-                frames.push(Frame { panel, x, y, from, to, upright });
+                let own_scale = scales[row * columns + column].1;
+                frames.push(Frame { panel, x, y, from, to, upright, own_scale });
             }
             y0 += top + plot_height + bottom + GAP / 2.0;
         }
@@ -106,20 +123,25 @@ impl<'a> Layout<'a> {
             _ => ((EDGE + left, y0), width - 2.0 * EDGE - left),
         };
         if legend == Legend::Below {
-            y0 += legend::height(&entries, legend_width, canvas)?;
+            y0 += legend::height(&in_legend, legend_width, canvas)?;
         }
         let size = (width, y0 + EDGE);
-        Ok(Self { size, frames, entries, legend, legend_at, legend_width })
+        Ok(Self { size, frames, entries, direct, in_legend, legend, legend_at, legend_width })
     }
 
     pub fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
         for frame in &self.frames {
             frame.axes(canvas)?;
             data::draw(frame, &self.entries, canvas)?;
+            if self.direct {
+                frame.names(&self.entries, canvas)?;
+            }
         }
         match self.legend {
             Legend::Hidden => Ok(()),
-            Legend::Below => legend::flow(&self.entries, self.legend_at, self.legend_width, canvas),
+            Legend::Below => {
+                legend::flow(&self.in_legend, self.legend_at, self.legend_width, canvas)
+            }
             Legend::Right => legend::stack(&self.entries, self.legend_at, canvas),
         }
     }
@@ -138,6 +160,22 @@ impl Frame<'_> {
 
     fn up(&self, fraction: f64) -> f64 {
         self.to.1 - fraction * (self.to.1 - self.from.1)
+    }
+
+    /// The names of the lines at their ends.
+    fn names<DB: DrawingBackend>(
+        &self,
+        entries: &[Entry],
+        canvas: &Canvas<DB>,
+    ) -> Result<(), RenderError> {
+        for series in &self.panel.series {
+            let entry = entries.iter().find(|own| own.style.is_some() && own.label == series.label);
+            if let (Some(entry), Some((x, y))) = (entry, end(series, &self.x, &self.y)) {
+                let at = (self.across(x) + 6.0, self.up(y));
+                canvas.text(&entry.text, at, LABEL.anchor(HPos::Left, VPos::Center))?;
+            }
+        }
+        Ok(())
     }
 
     fn axes<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
@@ -178,6 +216,10 @@ impl Frame<'_> {
         let (_, depth) = below(&self.x, right - left, canvas)?;
         let label = LABEL.anchor(HPos::Center, VPos::Top);
         canvas.text(&self.x.label, (middle, bottom + depth - 18.0), label)?;
+        if self.own_scale {
+            let note = TICK.anchor(HPos::Right, VPos::Top);
+            canvas.text("own scale", (right, bottom + depth - 17.0), note)?;
+        }
         let mut wide: f64 = 0.0;
         for (_, name) in &self.y.ticks {
             wide = wide.max(canvas.width(name, TICK)?);
@@ -185,6 +227,82 @@ impl Frame<'_> {
         let label = LABEL.anchor(HPos::Center, VPos::Center).upward();
         canvas.text(&self.y.label, (left - wide - 19.0, f64::midpoint(top, bottom)), label)
     }
+}
+
+/// Panels share a scale where the data of each fill at least this part of it.
+const FILLED: f64 = 0.25;
+
+/// What the vertical axis of each panel must hold, and whether others show the same quantity on another scale. Panels
+/// of one quantity share a scale, all of them or those of a row, unless that would press one flat.
+fn scales(figure: &Figure, columns: usize) -> Vec<(Vec<f64>, bool)> {
+    let own: Vec<Vec<f64>> = figure.panels.iter().map(|panel| heights(panel).collect()).collect();
+    let mut found: Vec<(Vec<f64>, bool)> = own.iter().map(|own| (own.clone(), false)).collect();
+    let panels = &figure.panels;
+    let free = |panel: &Panel| {
+        panel.y.range.is_none() && panel.y.ticks.is_none() && panel.raster.is_none()
+    };
+    let alike = |a: &Panel, b: &Panel| {
+        a.y.label == b.y.label && a.y.scale == b.y.scale && free(a) && free(b)
+    };
+    for at in 0..panels.len() {
+        if panels[..at].iter().any(|earlier| alike(earlier, &panels[at])) {
+            continue;
+        }
+        let group: Vec<usize> =
+            (at..panels.len()).filter(|&other| alike(&panels[at], &panels[other])).collect();
+        let scale = panels[at].y.scale;
+        if fill(&own, &group, scale) {
+            share(&own, &group, &mut found);
+            continue;
+        }
+        for row in group.chunk_by(|a, b| a / columns == b / columns) {
+            if fill(&own, row, scale) {
+                share(&own, row, &mut found);
+            }
+            for &panel in row {
+                found[panel].1 = true;
+            }
+        }
+    }
+    found
+}
+
+/// Whether each of these panels fills enough of what all of them need.
+fn fill(own: &[Vec<f64>], group: &[usize], scale: Scale) -> bool {
+    let length = |values: &mut dyn Iterator<Item = f64>| {
+        let (low, high) = values
+            .filter_map(|value| scale.straight(value))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
+        high - low
+    };
+    let all = length(&mut group.iter().flat_map(|&at| own[at].iter().copied()));
+    group.iter().all(|&at| length(&mut own[at].iter().copied()) >= FILLED * all)
+}
+
+fn share(own: &[Vec<f64>], group: &[usize], found: &mut [(Vec<f64>, bool)]) {
+    let all: Vec<f64> = group.iter().flat_map(|&at| own[at].iter().copied()).collect();
+    for &at in group {
+        found[at].0.clone_from(&all);
+    }
+}
+
+/// The last point of a line that has a place, as fractions of the frame.
+fn end(series: &Series, x: &Ruler, y: &Ruler) -> Option<Point> {
+    let place = |&(a, b): &Point| Some((x.fraction(a)?, y.fraction(b)?));
+    series.points.iter().filter_map(place).max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// Whether the lines of a panel end at its right side, so far apart that their names fit there.
+fn ends_apart(panel: &Panel, x: &Ruler, y: &Ruler, height: f64) -> bool {
+    let line = |series: &Series| !matches!(series.style, Style::Points | Style::Bars);
+    if panel.series.len() < 2 || !panel.series.iter().all(line) {
+        return false;
+    }
+    let ends: Option<Vec<Point>> = panel.series.iter().map(|series| end(series, x, y)).collect();
+    let Some(mut ends) = ends else { return false };
+    ends.sort_by(|a, b| a.1.total_cmp(&b.1));
+    ends.iter().all(|end| end.0 > 0.9)
+        && ends.windows(2).all(|pair| (pair[1].1 - pair[0].1) * height >= 15.0)
 }
 
 /// Whether the tick labels of the horizontal axis must stand upright to fit, and the room that

@@ -62,6 +62,9 @@ pub struct Texts {
     /// Chapters of the book that stand on the site: name and Markdown. The first section of `statistics` says
     /// what the verdicts mean.
     pub chapters: Files,
+    /// A chapter for each paper by its key, two sections of which open its page: `What came out` and
+    /// `Why numbers differ`.
+    pub tours: Files,
 }
 
 /// Everything that is declared, the artefacts read.
@@ -321,7 +324,7 @@ pub(crate) fn toy() -> Catalogue {
         findings: &[],
         scalars: &[],
         before: "",
-        texts: Texts { title: "", subtitle: "", commands: "", chapters: &[] },
+        texts: Texts { title: "", subtitle: "", commands: "", chapters: &[], tours: &[] },
     })
     .unwrap()
 }

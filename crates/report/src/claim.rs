@@ -52,6 +52,9 @@ pub struct Claim {
     pub paper: String,
     /// Where the paper says it.
     pub source: String,
+    /// The paper's own words, where it has a sentence for it.
+    #[serde(default)]
+    pub quote: Option<String>,
     /// What it says, in our words.
     pub text: String,
     /// What a reader must know beside its numbers.

@@ -203,6 +203,11 @@ pub(crate) fn counts<'a>(reports: impl Iterator<Item = &'a CellReport>) -> Vec<C
     counts.into_iter().chain([all]).map(Cell::count).collect()
 }
 
+/// Whether there is enough to say whether a printed number comes out again.
+pub(crate) fn decided(report: &CellReport) -> bool {
+    class(report).is_some_and(|class| class < 7)
+}
+
 /// How many cells came out which way: a line for each variant and metric.
 pub fn summary(id: &str, title: &str, caption: &str, reports: &[CellReport]) -> Table {
     let mut table = Table::new(format!("{id}-verdicts"), format!("{title}, in numbers"))
@@ -211,7 +216,7 @@ pub fn summary(id: &str, title: &str, caption: &str, reports: &[CellReport]) -> 
         .columns(CLASSES.map(Column::right))
         .columns([Column::right("all")]);
     let mut lines: Vec<(&str, &str)> = Vec::new();
-    for report in reports.iter().filter(|report| report.verdict.is_some()) {
+    for report in reports.iter().filter(|report| decided(report)) {
         let line = (report.variant.as_str(), report.metric.as_str());
         if !lines.contains(&line) {
             lines.push(line);

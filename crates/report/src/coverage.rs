@@ -64,7 +64,7 @@ pub fn coverage(
     .columns(
         [
             "Cells",
-            "All repeats",
+            "All planned",
             "Ten or more",
             "Three to nine",
             "One or two",

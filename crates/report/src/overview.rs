@@ -55,32 +55,22 @@ pub(crate) fn overview(
     }
 }
 
-/// Whose printed numbers and whose claims hold up best, by their shares; none unless each paper has both.
-pub(crate) fn best(papers: &[Paper], bars: &Bars, claims: &[ClaimResult]) -> Option<String> {
-    let of_numbers = |paper: &Paper| {
+/// Whose printed numbers hold up best, by their share of those that agree or differ; none unless each paper has some.
+pub(crate) fn best(papers: &[Paper], bars: &Bars) -> Option<String> {
+    let of = |paper: &Paper| {
         let counts = &bars.rows.iter().find(|bar| bar.name == paper.name)?.counts;
         let sum = |names: &[&str]| -> usize {
             let own = CLASSES.iter().zip(counts).filter(|(class, _)| names.contains(class));
             own.map(|(_, count)| count).sum()
         };
         let agree = sum(&["exact", "agrees"]);
-        let differ = sum(&["explained", "cause unknown", "unexplained"]);
-        (agree + differ > 0).then(|| agree as f64 / (agree + differ) as f64)
+        let all = agree + sum(&["explained", "cause unknown", "unexplained"]);
+        (all > 0).then_some((agree, all, paper.name))
     };
-    let of_claims = |paper: &Paper| {
-        let counts = claims_of(claims, paper.key);
-        let all: usize = counts.iter().sum();
-        decided(claims, paper.key).then(|| counts[0] as f64 / all as f64)
-    };
-    let shares = papers.iter().map(|paper| Some((of_numbers(paper)?, of_claims(paper)?, paper)));
-    let shares: Vec<(f64, f64, &Paper)> = shares.collect::<Option<_>>()?;
-    let numbers = shares.iter().max_by(|a, b| a.0.total_cmp(&b.0))?.2.name;
-    let claims = shares.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.2.name;
-    Some(if numbers == claims {
-        format!("{numbers} holds up best.")
-    } else {
-        format!("The numbers of {numbers} hold up best, and the claims of {claims}.")
-    })
+    let shares: Vec<(usize, usize, &str)> = papers.iter().map(of).collect::<Option<_>>()?;
+    let share = |own: &(usize, usize, &str)| own.0 as f64 / own.1 as f64;
+    let (agree, all, name) = shares.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    Some(format!("The numbers of {name} hold up best: {agree} of {all} agree."))
 }
 
 /// Our gains beside the printed one; nothing where none is run.

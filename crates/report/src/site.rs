@@ -6,7 +6,7 @@ use crate::coverage::RULES;
 use crate::finding::Mistake;
 use crate::overview::{best, decided};
 use crate::shown::{METHOD, PIPE, Shown};
-use crate::{Artefact, Catalogue, Drawing, Files};
+use crate::{Artefact, Catalogue, Drawing, Files, Texts};
 use crate::{ExperimentError, Paper, RenderContext, Rendered};
 use mercer_learning::{Method, Shape, Task, Tasks};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
@@ -35,12 +35,15 @@ pub(crate) fn pages(
     machine: Vec<Link>,
     again: Option<String>,
 ) -> Result<Vec<Report>, ExperimentError> {
-    let mut pages = vec![start(context, bars, claims, again)];
+    let mut pages = vec![start(context, bars, again)];
     let papers = context.catalogue.papers();
     let answers = answers(context.catalogue, claims)?;
     for paper in papers {
         let mut paper = *paper;
-        if !decided(claims, paper.key) {
+        let mut tour = Vec::new();
+        if decided(claims, paper.key) {
+            tour = of_tour(context.catalogue.texts(), paper.key);
+        } else {
             paper.results = ["", ""];
         }
         let claims = [(Family::Paper, "The paper's claims"), (Family::Ours, "Our questions")];
@@ -49,7 +52,7 @@ pub(crate) fn pages(
             let own = answers.iter().find(|table| table.id == id)?.clone();
             Some(Block::Table(Table { title: title.to_owned(), ..own }))
         });
-        pages.extend(paper_page(papers, &paper, rendered, claims.collect()));
+        pages.extend(paper_page(papers, &paper, rendered, (tour, claims.collect())));
     }
     pages.extend(board_page(rendered));
     pages.extend(audits(papers, rendered));
@@ -66,22 +69,14 @@ pub(crate) fn pages(
     Ok(pages)
 }
 
-fn start(
-    context: &RenderContext<'_>,
-    bars: Bars,
-    claims: &[ClaimResult],
-    again: Option<String>,
-) -> Report {
+fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Report {
     let texts = context.catalogue.texts();
-    let best = best(context.catalogue.papers(), &bars, claims);
+    let best = best(context.catalogue.papers(), &bars);
     let mut came_out = Section::new("what-came-out", "What came out");
     if !bars.rows.is_empty() {
         came_out = came_out.block(Block::Bars(bars));
     }
-    let rest = format!(
-        "[The colours](verdicts), [why numbers differ](findings)\n\n{}",
-        again.unwrap_or_default()
-    );
+    let rest = format!("[Colours](verdicts), [causes](findings)\n\n{}", again.unwrap_or_default());
     Report::new(texts.title)
         .subtitle(best.unwrap_or_else(|| texts.subtitle.to_owned()))
         .section(came_out.block(Block::Text(rest)))
@@ -93,13 +88,14 @@ fn paper_page(
     papers: &[Paper],
     paper: &Paper,
     rendered: &[Own<'_>],
-    claims: Vec<Block>,
+    (tour, claims): (Vec<Section>, Vec<Block>),
 ) -> Option<Report> {
     let Paper { key, name, title, authors, venue, link, terms, results: [first, second], .. } =
         paper;
     let mut page = Report::new(format!("{name}: {title}"))
         .subtitle(format!("{authors}, [{venue}]({link}). {first} {second}"))
         .page(format!("{key}.html"), *name);
+    page.sections.extend(tour);
     if !claims.is_empty() {
         let section = Section::new("claims", "Which claims hold")
             .intro(format!("{terms}\n\nVariants: {}. Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain.", variants(&claims)));
@@ -113,7 +109,7 @@ fn paper_page(
         (
             "Table",
             "Tables",
-            "Row `published`: the printed numbers. Rows below it: ours, one per variant. [What variants and verdicts mean](verdicts). Blue: agrees. Yellow: differs, and a finding says why. Orange: differs, cause unknown. Red: differs, unexplained. Dotted underline: not significantly worse than the best. A click on a number shows its repeats, tests and commands.",
+            "Row `published`: the printed numbers. Rows below it: ours, one per variant. [What variants and verdicts mean](verdicts). Blue: agrees. Yellow: differs, and a finding says why. Orange, `differs?`: cause unknown. Red, `differs!`: unexplained. Dotted underline: not significantly worse than the best. A click on a number shows its repeats, tests and commands.",
         ),
         ("Figure", "Figures", ""),
     ] {
@@ -125,6 +121,23 @@ fn paper_page(
         }
     }
     (!page.sections.is_empty()).then_some(page)
+}
+
+/// The sections of a paper's chapter that open its page.
+fn of_tour(texts: &Texts, paper: &str) -> Vec<Section> {
+    let Some((_, chapter)) = texts.tours.iter().find(|(key, _)| *key == paper) else {
+        return Vec::new();
+    };
+    let part = |(id, head): (&str, &str)| {
+        let (_, rest) = chapter.split_once(&format!("\n## {head}\n"))?;
+        let text = rest.split("\n## ").next().unwrap_or_default().trim();
+        let text = Block::Text(relinked(text, texts.chapters));
+        Some(Section::new(format!("{paper}-{id}"), head).block(text))
+    };
+    [("came-out", "What came out"), ("why", "Why numbers differ")]
+        .into_iter()
+        .filter_map(part)
+        .collect()
 }
 
 /// The usual variants among these rows, in words.
@@ -388,7 +401,10 @@ fn method(
         .subtitle("What verdicts mean, how claims are decided, how much is run, and where it stands in the code.")
         .page("method.html", METHOD)
         .section(Section::new("verdicts", head).intro(verdicts))
-        .section(Section::new("rules", "How is a claim decided?").intro(rules()));
+        .section(Section::new("rules", "How is a claim decided?").intro(format!(
+            "{}\n\nThe rule was changed after the first runs: [every verdict by the earlier rule](./claims-by-rule.md).",
+            rules()
+        )));
     if !run.rows.is_empty() {
         let section = Section::new("run-so-far", "How much of it is run").intro(RULES);
         page = page.section(section.block(Block::Table(run)));
@@ -397,8 +413,8 @@ fn method(
         let section = Section::new("machine", "How far the software can be trusted");
         page = page.section(section.block(Block::List(machine)));
     }
-    page = page.section(source_section(rendered));
-    Ok(Shown::of(context, rendered)?.provenance(page, context))
+    page = Shown::of(context, rendered)?.provenance(page, context);
+    Ok(page.section(source_section(rendered)))
 }
 
 /// The chapters of the book.
@@ -442,8 +458,11 @@ fn relinked(text: &str, chapters: Files) -> String {
         };
         let name = target.strip_suffix(".md");
         let page = target.strip_prefix("../../reports/").filter(|page| page.contains(".html"));
+        let table = target.strip_prefix("../../reports/").and_then(|path| path.strip_suffix(".md"));
         if let Some(page) = page {
             let _ = write!(out, "](./{page}){rest}");
+        } else if let Some(table) = table.filter(|table| table.contains('/')) {
+            let _ = write!(out, "]({table}){rest}");
         } else if chapters.iter().any(|(own, _)| Some(*own) == name) {
             let _ = write!(out, "](./{}.html){rest}", name.unwrap_or_default());
         } else if name.is_some() || target.starts_with("../") {

@@ -72,6 +72,7 @@ pub(crate) fn render(
             };
             if let Some(kernel) = curve.get(&0).filter(apart) {
                 let level = points.iter().map(|(ratio, _)| (*ratio, kernel.0));
+                // A level has the colour of its ridge, and is dashed.
                 let color = if *lambda == 0.0 { GREY } else { place };
                 let level = Series::line(format!("kernel, {label}"), level).color(color);
                 levels.push(level.style(Style::Dashed));

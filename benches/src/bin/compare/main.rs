@@ -1,4 +1,5 @@
-//! Whether a change slows the benches: criterion's times of a base commit and of the working tree, measured in turn.
+//! Test of whether a change slows the benches. Criterion's times of a base commit and of the working tree are measured
+//! in turn.
 //!
 //! `compare [BASE] [--minutes N] [--only WORD] [--all]` builds the benches of both, and measures those hot paths whose
 //! crates the change touches. A round is six short measurements: base, head, base again as a control, and the same
@@ -254,7 +255,7 @@ fn fastest(sample: &str) -> Option<f64> {
     times.iter().zip(iterations).filter_map(of).min_by(f64::total_cmp)
 }
 
-/// Measures the pairs that fit into the time, half of which is kept for the second run.
+/// Measures the pairs that fit into the time; half of the time is kept for the second run.
 fn measure(
     pairs: Vec<Pair>,
     accepted: &BTreeSet<String>,

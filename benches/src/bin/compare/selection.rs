@@ -34,7 +34,7 @@ pub enum Touched {
 }
 
 impl Touched {
-    /// Whether the package or one below it has changed.
+    /// Returns whether the package or one below it has changed.
     pub fn has(&self, package: &str) -> bool {
         match self {
             Self::All => true,
@@ -44,7 +44,7 @@ impl Touched {
 }
 
 impl Metadata {
-    /// From the changed files, relative to the root of the workspace.
+    /// Finds the packages touched by changed files, relative to the root of the workspace.
     pub fn touched<'a>(&self, files: impl IntoIterator<Item = &'a str>) -> Touched {
         let mut touched = BTreeSet::new();
         for file in files.into_iter().map(Path::new) {

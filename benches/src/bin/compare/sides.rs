@@ -1,4 +1,4 @@
-//! The two builds: benches of a commit, in a work tree of git, and of the working tree.
+//! The two builds of the benches: a commit's, and the working tree's. The commit is in a work tree of git.
 
 use mercer_benches::told;
 use serde_json::Value;
@@ -12,8 +12,8 @@ pub fn git(arguments: &[&str]) -> Result<String, String> {
     told("git", &[&["-C", ".."], arguments].concat())
 }
 
-/// The commit to compare with: the one where this branch left main; on main itself the last one, which is the
-/// newest where files have changed since and the one before it where none have. `None` where git knows none.
+/// Returns the commit to compare with: the one where this branch left main. On main itself it is the last one: the
+/// newest where files have changed since, and the one before it where none have. `None` where git knows none.
 pub fn base() -> Option<String> {
     let head = git(&["rev-parse", "HEAD"]).ok()?;
     let fork =
@@ -91,7 +91,7 @@ pub fn build_commit(
     Ok(built.into_keys().map(|name| (name.clone(), kept.join(name))).collect())
 }
 
-/// Gives a work tree's crates another version, and its benches no programs: cargo names what it compiles by a crate's
+/// Gives a work tree's crates another version, and its benches no programs. Cargo names its outputs by a crate's
 /// version and its place below the root, so that both sides would write to the same files of the shared folder.
 fn apart(source: &Path) -> Result<(), String> {
     let edit = |name: &str, change: &dyn Fn(&mut toml::Table) -> Option<()>| {
@@ -127,7 +127,7 @@ pub fn copy(executables: &Executables, folder: &Path) -> Result<Executables, Str
     executables.iter().map(one).collect()
 }
 
-/// Builds the benches of a source tree into a target folder, which third-party crates are shared through.
+/// Builds the benches of a source tree into a target folder. Third-party crates are shared through it.
 pub fn build(
     source: &Path,
     target: &Path,
@@ -174,7 +174,7 @@ fn executables(messages: &str) -> Executables {
     messages.lines().filter_map(one).collect()
 }
 
-/// Names of all benches of a side, each with its executable.
+/// Returns the names of all benches of a side, each with its executable.
 pub fn benches(executables: &Executables) -> Result<BTreeMap<String, PathBuf>, String> {
     let mut found = BTreeMap::new();
     for path in executables.values() {

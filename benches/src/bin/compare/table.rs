@@ -101,7 +101,7 @@ impl Comparison {
         text
     }
 
-    /// Columns of spaces.
+    /// Formats it as columns of spaces.
     pub fn text(&self) -> String {
         let mut rows = vec![HEADER.map(str::to_owned)];
         rows.extend(self.cells());
@@ -116,7 +116,7 @@ impl Comparison {
         text + &self.remarks()
     }
 
-    /// A table for the summary of a pull request.
+    /// Formats it as a table for the summary of a pull request.
     pub fn markdown(&self) -> String {
         let mut text = format!("### Speed: {}\n\n", self.heading());
         let line = |cells: &[String; 7]| format!("| {} |\n", cells.join(" | "));

@@ -15,8 +15,8 @@ pub enum Arm {
     Control,
 }
 
-/// The six measurements of a round: three builds, and the same three backwards, so that a steady drift cancels.
-/// Each build leads in turn.
+/// Returns the six measurements of a round. They are three builds, and the same three backwards, so that a steady drift
+/// cancels. Each build leads in turn.
 pub fn order(round: usize) -> [Arm; 6] {
     let arms = [Arm::Base, Arm::Head, Arm::Control];
     let [first, second, third] = [0, 1, 2].map(|at| arms[(round + at) % 3]);
@@ -31,7 +31,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// Of six times in their order: an arm's time is the geometric mean of its two.
+    /// Takes six times in their order. An arm's time is the geometric mean of its two.
     pub fn new(times: [(Arm, f64); 6]) -> Self {
         let log = |arm| -> f64 {
             times.iter().filter(|(of, _)| *of == arm).map(|(_, time)| 0.5 * time.ln()).sum()
@@ -78,7 +78,7 @@ impl Run {
         Ok(Self { head: change(0), control: change(1), rounds })
     }
 
-    /// The farther end of the control's interval: what noise alone does in this run.
+    /// Returns the farther end of the control's interval: what noise alone does in this run.
     pub fn floor(&self) -> f64 {
         self.control.low.abs().max(self.control.high.abs())
     }
@@ -87,7 +87,7 @@ impl Run {
         self.floor().max(GATE)
     }
 
-    /// Whether the whole interval lies above both limits.
+    /// Returns whether the whole interval lies above both limits.
     pub fn is_slower(&self) -> bool {
         self.head.low > self.limit()
     }
@@ -97,7 +97,7 @@ impl Run {
     }
 }
 
-/// The median of values of which each was drawn so many times.
+/// The median of values that were each drawn so many times.
 fn median(values: &[f64], drawn: &[f64]) -> f64 {
     let mut sorted: Vec<(f64, f64)> = values
         .iter()
@@ -120,7 +120,7 @@ fn median(values: &[f64], drawn: &[f64]) -> f64 {
     f64::NAN
 }
 
-/// What is said of a bench.
+/// The verdict on a bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -138,7 +138,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// From a first run, a second one (made where the first is slower), and the growth of the instructions.
+    /// Judges a first run, a second one, and the growth of the instructions. The second run is made where the first is
+    /// slower.
     pub fn of(
         first: &Run,
         second: Option<&Run>,

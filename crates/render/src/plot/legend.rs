@@ -11,7 +11,7 @@ const LINE: f64 = 19.0;
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub label: String,
-    text: String,
+    pub text: String,
     pub style: Option<Style>, // a star without one
     pub color: RGBColor,
     pub dash: &'static [f64],

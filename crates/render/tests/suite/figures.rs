@@ -34,7 +34,7 @@ fn polylines(svg: &str) -> Vec<Vec<(f64, f64)>> {
 #[test]
 fn text_stays_text_and_is_escaped() {
     let svg = figure(panel(vec![(0.0, 0.0), (1.0, 1.0)]).title("α < β")).svg().unwrap();
-    assert!(svg.contains("aria-label=\"A &lt;figure&gt; &amp; its &quot;name&quot;\""));
+    assert!(svg.contains("aria-label=\"A &lt;figure&gt; &amp; its &quot;name&quot;. α &lt; β: "));
     assert!(svg.contains("α &lt; β"));
     assert!(svg.contains("font-family=\"sans-serif\""));
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"700\""));
