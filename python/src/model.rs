@@ -52,7 +52,7 @@ fn matrix(py: Python<'_>, numbers: &PyBuffer<f64>) -> PyResult<Array2<f64>> {
     Array2::from_shape_vec((rows, columns), numbers.to_vec(py)?).map_err(wrong)
 }
 
-/// `(rows, columns, bytes)`, of which NumPy makes an array without a copy.
+/// `(rows, columns, bytes)`, from which NumPy makes an array without a copy.
 pub(crate) type Shaped<'py> = (usize, usize, Bound<'py, PyByteArray>);
 
 pub(crate) fn shaped<'py>(py: Python<'py>, numbers: &Array2<f64>) -> PyResult<Shaped<'py>> {
@@ -138,7 +138,7 @@ fn class_weight(given: &Value) -> Result<ClassWeight, WorkbenchError> {
     Ok(ClassWeight::Given(by_label.iter().map(weight).collect::<Result<_, _>>()?))
 }
 
-/// What a fit may be told beside its settings, as JSON has it.
+/// The choices of a fit beside its settings, as JSON has it.
 struct Asked {
     settings: Settings,
     scaling: String,

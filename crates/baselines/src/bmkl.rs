@@ -97,8 +97,8 @@ impl BmklParams {
     }
 }
 
-/// Bayesian efficient multiple kernel learning (Gönen 2012), for two classes and, with one target a
-/// class and shared kernel weights, for more.
+/// Bayesian efficient multiple kernel learning (Gönen 2012), for two classes or more. For more it has one target a
+/// class and shared kernel weights.
 ///
 /// Mean-field inference in `g_mi ~ N(aᵀ k_m,i, σ_g²)`, `f_i ~ N(b + eᵀ g_i, 1)`, `y_i f_i > margin`,
 /// with Gamma priors on the precisions of `a`, `b` and the kernel weights `e`, which may be

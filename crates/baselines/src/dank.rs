@@ -57,8 +57,8 @@ pub(crate) const METHOD: Method = Method {
 pub enum Extension {
     /// A point copies the row of its nearest training point.
     Nearest,
-    /// It does so only if it is also that training point's nearest test point; otherwise its row is
-    /// all ones. What is said of a point then depends on the other test points.
+    /// A point copies it only if it is also that training point's nearest test point. Otherwise its row is all ones.
+    /// The prediction of a point then depends on the other test points.
     Reciprocal,
     /// All ones: the plain kernel, with the weights of the adapted one.
     Plain,
@@ -89,17 +89,17 @@ mercer_learning::parameters! {
     }
 }
 
-/// Data-adaptive non-parametric kernels (Liu et al. 2020): a support vector machine whose Gaussian
-/// kernel is multiplied entry by entry by a learned matrix `F`.
+/// Data-adaptive non-parametric kernels (Liu et al. 2020). It is an SVM whose Gaussian kernel is multiplied entry by
+/// entry by a learned matrix `F`.
 ///
 /// ```text
 /// max over α ∈ A  min over F ⪰ 0   1ᵀα − ½ (α∘y)ᵀ (F∘K) (α∘y) + η ‖F‖_* + τη ‖F − 11ᵀ‖_F²
 /// ```
 ///
-/// The article could not be read beyond its abstract: formulation, defaults and the rule for new
-/// points are recalled, and the numbers that are said to be its defaults give `F = 0` for fewer than
-/// 50 points. The settings here are free of scale: with them `‖F − 11ᵀ‖_F / n` is 0.04 to 0.06.
-/// Width and cost come from [`SvmCv`]; more than two classes are told apart pair by pair.
+/// The article could not be read beyond its abstract: formulation, defaults and the rule for new points are recalled.
+/// The numbers that are said to be its defaults give `F = 0` for fewer than 50 points. The settings here are free of
+/// scale: with them `‖F − 11ᵀ‖_F / n` is 0.04 to 0.06. Width and cost come from [`SvmCv`]; more than two classes are
+/// separated pair by pair.
 ///
 /// ```
 /// use mercer_baselines::{Dank, DankParams, Extension};
@@ -135,7 +135,7 @@ impl Dank {
     }
 }
 
-/// A machine for two classes with its adapted kernel.
+/// An SVM for two classes with its adapted kernel.
 ///
 /// ```
 /// use mercer_baselines::{DankMachine, DankParams, Extension};
@@ -169,7 +169,7 @@ pub struct DankMachine {
 }
 
 impl DankMachine {
-    /// Learns the matrix and the machine on some points.
+    /// Learns the matrix and the SVM on some points.
     ///
     /// # Errors
     /// [`LearningError::Numerical`] of the solvers, and what the limits say.
@@ -215,7 +215,7 @@ impl DankMachine {
         })
     }
 
-    /// The kernel that the machine was trained with, `F ∘ K`, `n × n`.
+    /// Returns the kernel that the SVM was trained with, `F ∘ K`, `n × n`.
     pub fn kernel(&self) -> Array2<f64> {
         &self.matrix * &Base::Gaussian(self.width_and_cost.0).gram(self.points.view())
     }
@@ -247,7 +247,7 @@ impl DankMachine {
         })
     }
 
-    /// The rows of the adapted kernel for new points, `m × n`.
+    /// Returns the rows of the adapted kernel for new points, `m × n`.
     pub fn cross(&self, inputs: ArrayView2<'_, f64>, extension: Extension) -> Array2<f64> {
         let mut cross = self.sections.at(inputs);
         if extension == Extension::Plain {
@@ -267,7 +267,7 @@ impl DankMachine {
         cross
     }
 
-    /// `f(x)` for new points, all of them test points for [`Extension::Reciprocal`].
+    /// Returns `f(x)` for new points, all of them test points for [`Extension::Reciprocal`].
     pub fn decision(&self, inputs: ArrayView2<'_, f64>, extension: Extension) -> Array1<f64> {
         self.cross(inputs, extension).dot(&self.weights) + self.bias
     }

@@ -86,8 +86,8 @@ pub enum Merge {
     Vote,
 }
 
-/// [`crate::Bmkl`] by divide and conquer: `v` disjoint random parts of the training rows, each with
-/// its own start, and the mean of their outputs. How the paper merges the parts is not said.
+/// [`crate::Bmkl`] by divide and conquer. It has `v` disjoint random parts of the training rows, each with its own
+/// start, and takes the mean of their outputs. How the paper merges the parts is not said.
 ///
 /// Every part must hold two classes: parts are stratified, so only a class with fewer rows than
 /// parts can be missing from some, which then say no to it.

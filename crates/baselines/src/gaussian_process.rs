@@ -52,7 +52,7 @@ pub(crate) const METHOD: Method = Method {
 
 /// Rows whose kernel values are held at once.
 const BLOCK: usize = 512;
-/// Ten machines of so many rows fill 450 MB.
+/// Ten classifiers of so many rows fill 450 MB.
 const CAP: usize = 2000;
 /// Kernel parameters stay within these, as in scikit-learn.
 const RANGE: (f64, f64) = (1e-5, 1e5);
@@ -91,11 +91,10 @@ mercer_learning::parameters! {
 /// Of numbers it is exact, with noise of deviation `σ`; `s`, `l` and `σ` maximise the evidence. The prediction is the
 /// mean of a new observation, and its deviation is there, too ([`Predictor::deviations`]).
 ///
-/// Of classes there is one machine for each class against the others (a single one for two classes), each with its own
-/// `s` and `l`, which maximise Laplace's approximation of the evidence. The score of a class is its
-/// machine's averaged probability `∫ σ(f) N(f; m, v) df`; probabilities are the scores divided by
-/// their sum. A class without training rows scores 0. A row of weight `w` counts as `w` equal rows: its
-/// likelihood is taken to that power.
+/// There is one classifier for each class against the others (a single one for two classes). Each has its own `s` and
+/// `l`, which maximise Laplace's approximation of the evidence. The score of a class is its classifier's averaged
+/// probability `∫ σ(f) N(f; m, v) df`; probabilities are the scores divided by their sum. A class without training rows
+/// scores 0. A row of weight `w` counts as `w` equal rows: its likelihood is taken to that power.
 ///
 /// ```
 /// use mercer_baselines::{GaussianProcess, GaussianProcessParams};
@@ -195,7 +194,7 @@ impl GaussianProcess {
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
 
-    /// The kernel and mode of one machine, and how its search for the kernel ended.
+    /// The kernel and mode of one classifier, and how its search for the kernel ended.
     fn machine(
         &self,
         inputs: ArrayView2<'_, f64>,
@@ -357,7 +356,7 @@ fn refuse<T>(name: &str, problem: &str) -> Result<T, LearningError> {
     Err(LearningError::State { name, problem })
 }
 
-/// The machines of the classes that occurred.
+/// The classifiers of the classes that occurred.
 struct Processes {
     task: Task,
     features: usize,

@@ -56,7 +56,7 @@ pub(crate) const METHOD: Method = Method {
     restore: &|state| Ok(Box::new(SupportVectors::restore(state)?)),
 };
 
-/// linfa's matrix of so many rows fills 128 MB, and a machine takes seconds.
+/// linfa's matrix of so many rows fills 128 MB, and an SVM takes seconds.
 const CAP: usize = 4000;
 
 /// Beyond 8192 rows our solver computes kernel rows as it asks for them: letter's 18,000 in two classes take 6 s.
@@ -77,7 +77,7 @@ fn space(shape: &Shape) -> Space {
     Space { axes, anchors: vec![(METHOD.defaults)(shape)] }
 }
 
-/// How binary machines are combined for more than two classes.
+/// How binary SVMs are combined for more than two classes.
 ///
 /// ```
 /// use mercer_learning::Settings;
@@ -93,9 +93,9 @@ fn space(shape: &Shape) -> Space {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MultiClass {
-    /// A machine for each pair of classes; most votes win, ties go to the smaller index.
+    /// An SVM for each pair of classes; most votes win. Ties go to the smaller index.
     OneVersusOne,
-    /// A machine for each class against the others; the largest decision value wins.
+    /// An SVM for each class against the others; the largest decision value wins.
     OneVersusRest,
 }
 
@@ -116,7 +116,7 @@ pub enum MultiClass {
 pub enum SvmSolver {
     /// linfa-svm, which knows the Gaussian kernel and one cost a class.
     Linfa,
-    /// [`mercer_solvers::Smo`], on kernel rows that are computed as they are asked for where there are many.
+    /// [`mercer_solvers::Smo`], on computed kernel rows where there are many. They are computed as they are asked for.
     Smo,
 }
 
@@ -135,7 +135,7 @@ pub enum SvmSolver {
 pub enum RowDraw {
     /// Its own.
     Own,
-    /// That of the second stage of the methods that learn a kernel first.
+    /// As in the second stage of the methods that learn a kernel first.
     SecondStage,
 }
 
@@ -187,15 +187,14 @@ mercer_learning::parameters! {
     }
 }
 
-/// Support vector machine: C-SVC for classes, ε-SVR for real targets.
+/// Support vector machine (SVM): C-SVC for classes, ε-SVR for real targets.
 ///
-/// `min_f ½ ‖f‖² + C Σ loss(f(x_i) + b, y_i)` with the hinge, or with `max(0, |y − f| − ε)` on
-/// targets standardised to mean 0 and deviation 1. Weights of rows multiply their `C`. The dual is solved by SMO: by
-/// linfa-svm, or by [`mercer_solvers::Smo`], which alone knows other kernels and weights of rows. Machines of several
-/// classes are solved side by side. Reaching the limit of iterations (10 million a machine) is reported as
-/// convergence; the violation of optimality that is left stands among the facts (`kkt-violation`), with `rows-used`
-/// (by any machine), `support-vectors` and `machines`. linfa's machine cannot be interrupted while it runs: limits act
-/// between machines.
+/// `min_f ½ ‖f‖² + C Σ loss(f(x_i) + b, y_i)` with the hinge, or with `max(0, |y − f| − ε)` on targets standardised to
+/// mean 0 and deviation 1. Weights of rows multiply their `C`. The dual is solved by SMO: by linfa-svm, or by
+/// [`mercer_solvers::Smo`], which alone knows other kernels and weights of rows. SVMs of several classes are solved
+/// side by side. Reaching the limit of iterations (10 million an SVM) is reported as convergence. The violation of
+/// optimality that is left stands among the facts (`kkt-violation`), with `rows-used` (by any SVM), `support-vectors`
+/// and `machines`. linfa's SVM cannot be interrupted while it runs: limits act between SVMs.
 ///
 /// ```
 /// use linfa::{DatasetBase, traits::{Fit, Predict}};
@@ -296,7 +295,7 @@ impl Learner for GaussianSvm {
 }
 
 impl GaussianSvm {
-    /// What the machines are to solve, and how their values are read.
+    /// The problems of the SVMs, and how their values are read.
     fn problems(&self, sample: &Sample, streams: &Streams) -> (Vec<Problem>, Reading) {
         let all: Vec<usize> = (0..sample.rows()).collect();
         let split = |rows: Vec<usize>, labels: &[u32], class: u32| {

@@ -6,7 +6,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The kernel of a machine, with `s` for `std`, and `r = s ‖x − z‖`.
+/// The kernel of an SVM, with `s` for `std`, and `r = s ‖x − z‖`.
 ///
 /// ```
 /// use mercer_baselines::{KernelName, KernelRidgeParams};

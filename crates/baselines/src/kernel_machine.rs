@@ -1,5 +1,5 @@
-//! What the methods share that choose a kernel first and then fit machines on it: base kernels, the
-//! second stage, and the predictor.
+//! Shared parts of the methods that choose a kernel first and then fit SVMs. They are base kernels, the second stage,
+//! and the predictor.
 
 use crate::sections::{kept, restored};
 use mercer_kernels::{Kernel, Sections, std_of_bandwidth};
@@ -21,7 +21,7 @@ pub(crate) const FOLDS: usize = 5;
 /// Rows beyond which the methods that hold many kernel matrices take a sample.
 pub(crate) const CAP: usize = 2000;
 
-/// What ends a machine early.
+/// The reason for which an SVM ends early.
 pub(crate) enum Stop {
     Solver(SolverError),
     Limit(LearningError),
@@ -78,7 +78,7 @@ pub(crate) fn folds_of(labels: &[u32], fitting: &Fitting<'_>) -> Vec<usize> {
     folds(labels, FOLDS, &mut fitting.streams.rng("folds"))
 }
 
-/// Machines on a kernel matrix, their cost chosen by cross-validation over [`powers`].
+/// SVMs on a kernel matrix, their cost chosen by cross-validation over [`powers`].
 pub(crate) fn second_stage(
     gram: ArrayView2<'_, f64>,
     labels: &[u32],
@@ -93,7 +93,7 @@ pub(crate) fn second_stage(
     Ok((path.swap_remove(0), choice))
 }
 
-/// The machines' convergence.
+/// The SVMs' convergence.
 pub(crate) fn convergence(machine: &OneVersusOne) -> Convergence {
     if machine.converged {
         Convergence::Converged { iterations: machine.steps }
@@ -197,7 +197,7 @@ impl BaseSections {
     }
 }
 
-/// The machines of a predictor as a part of its state.
+/// The SVMs of a predictor as a part of its state.
 pub(crate) fn machine_state(machine: &OneVersusOne) -> State {
     State::new()
         .with("classes", machine.present())
@@ -205,7 +205,7 @@ pub(crate) fn machine_state(machine: &OneVersusOne) -> State {
         .with_array("biases", &machine.biases)
 }
 
-/// The machines that [`machine_state`] has kept.
+/// The SVMs that [`machine_state`] has kept.
 pub(crate) fn machine_restored(state: &State, task: Task) -> Result<OneVersusOne, LearningError> {
     let classes: Vec<u32> = state.value("classes")?;
     let broken = |problem: String| LearningError::State { name: "machine".to_owned(), problem };
@@ -268,7 +268,7 @@ impl Combination {
     }
 }
 
-/// Machines on a learned kernel.
+/// SVMs on a learned kernel.
 pub(crate) struct MachinePredictor {
     pub(crate) task: Task,
     pub(crate) kernel: Combination,
@@ -321,7 +321,7 @@ impl Predictor for MachinePredictor {
     }
 }
 
-/// Violations of optimality at which a machine may end.
+/// Violations of optimality at which an SVM may end.
 pub(crate) const TOLERANCE: Allowed =
     Allowed::between(1e-12, true, 1.0, true, "between 1e-12 and 1");
 

@@ -262,8 +262,8 @@ fn mean_of(y: &Array2<f64>, weights: Option<ArrayView1<'_, f64>>) -> Array1<f64>
     )
 }
 
-/// `S K S` of a kernel matrix, `S = diag(√w)`: with targets `S y` its regression is the weighted one, of
-/// coefficients `S β`, and leaving a row out of it leaves the row out with all its weight.
+/// `S K S` of a kernel matrix, `S = diag(√w)`. With targets `S y` its regression is the weighted one, of coefficients
+/// `S β`. Leaving a row out of it leaves the row out with all its weight.
 fn weigh(gram: &mut Array2<f64>, roots: &Array1<f64>) {
     *gram *= roots;
     *gram *= &roots.view().insert_axis(Axis(1));

@@ -112,11 +112,11 @@ pub struct Alignment {
     pub fallback: bool,
 }
 
-/// Weights of kernels by centred alignment with the labels.
+/// Returns weights of kernels by centred alignment with the labels.
 ///
-/// The problem is the non-negative least squares fit of the centred target by the centred kernels,
-/// solved on a QR factor of the columns `vec(H K_k H)`: `M` itself is singular to rounding as soon
-/// as several widths are much smaller or much larger than the distances.
+/// The problem is the non-negative least squares fit of the centred target by the centred kernels, solved on a QR
+/// factor of the columns `vec(H K_k H)`. `M` itself is singular to rounding as soon as several widths are much smaller
+/// or much larger than the distances.
 ///
 /// ```
 /// use ndarray::array;
@@ -163,8 +163,8 @@ pub fn align(grams: &[Array2<f64>], labels: &[u32]) -> Result<Alignment, Learnin
     Ok(Alignment { unnormalised, weights, with_target, between, alignment, single, fallback })
 }
 
-/// The upper triangle of `H K H`, off-diagonal entries times `√2`: inner products of such vectors
-/// are those of the matrices.
+/// The upper triangle of `H K H`, off-diagonal entries times `√2`: inner products of such vectors equal the inner
+/// products of the matrices.
 fn centred(gram: ArrayView2<'_, f64>) -> Array1<f64> {
     let n = gram.nrows();
     let means: Array1<f64> = gram.rows().into_iter().map(|row| row.sum() / n as f64).collect();

@@ -80,11 +80,10 @@ mercer_learning::parameters! {
 /// against the others, largest value. `λ` by 5-fold cross-validation between `10⁻³ λ_max` and
 /// `λ_max = 2 ‖K_yᵀ 1‖_∞`, at which nothing is left.
 ///
-/// Solved by a primal-dual interior point (Mehrotra 1992) over the weights that can be nonzero, down
-/// to a duality gap. The columns of the wide Gaussian are nearly equal: [`fista`], the paper's algorithm,
-/// for the other mixed norms too, takes tens of thousands of steps on six points, and coordinate
-/// descent left gaps of up to half the objective. The facts hold `lambda-share`, the weights in use
-/// (`columns`) and the gap left (`gap`).
+/// Solved by a primal-dual interior point (Mehrotra 1992) over the weights that can be nonzero, down to a duality gap.
+/// The columns of the wide Gaussian are nearly equal. [`fista`], the paper's algorithm, for the other mixed norms too,
+/// takes tens of thousands of steps on six points. Coordinate descent left gaps of up to half the objective. The facts
+/// hold `lambda-share`, the weights in use (`columns`) and the gap left (`gap`).
 ///
 /// ```
 /// use mercer_baselines::{Mikl, MiklParams};

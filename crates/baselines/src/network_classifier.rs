@@ -1,5 +1,5 @@
-//! A network with a softmax layer on its features, trained by cross-entropy: what a conditional
-//! embedding network is compared with, from the same start.
+//! A network with a softmax layer on its features, trained by cross-entropy. A conditional embedding network is
+//! compared with it, from the same start.
 
 mod training;
 
@@ -139,7 +139,7 @@ impl Head {
         &self.parameters[self.features * self.classes..]
     }
 
-    /// Mean loss of a batch; its gradient goes into the layer, that of the features is returned.
+    /// Mean loss of a batch; its gradient goes into the layer, and the gradient of the features is returned.
     fn learn(&mut self, z: ArrayView2<'_, f32>, labels: &[u32]) -> (f64, Array2<f32>) {
         let mut g = self.scores(z);
         let share = 1.0 / labels.len() as f32;

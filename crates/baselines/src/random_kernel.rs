@@ -50,7 +50,7 @@ pub(crate) const METHOD: Method = Method {
     restore: &CosinePredictor::restore,
 };
 
-/// What is fitted on the learned features.
+/// The model fitted on the learned features.
 ///
 /// ```
 /// use mercer_learning::Settings;
@@ -66,10 +66,9 @@ pub(crate) const METHOD: Method = Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecondStage {
-    /// A support vector machine with the learned kernel `2 Σ a_j φ_j φ_jᵀ`.
+    /// An SVM with the learned kernel `2 Σ a_j φ_j φ_jᵀ`.
     Machine,
-    /// Ridge regression on the features of positive weight, each as large as the others: what the
-    /// public code does.
+    /// Ridge regression on the features of positive weight, each as large as the others. The public code does this.
     Ridge,
 }
 
@@ -127,8 +126,8 @@ pub struct RandomKernel {
     params: RandomKernelParams,
 }
 
-/// The weights that maximise `aᵀ s` over `a ≥ 0`, `Σ a = 1`, `|a − 1/N|² ≤ radius`, and the
-/// multiplier `λ` of the ball: exactly, from the sorted scores.
+/// Computes the weights that maximise `aᵀ s` over a chi-square ball. The ball is `a ≥ 0`, `Σ a = 1`,
+/// `|a − 1/N|² ≤ radius`; the multiplier `λ` of the ball is returned too. Both are exact, from the sorted scores.
 ///
 /// With `k` weights positive they are `1/N + (s_i − ν)/λ`; `k` is the largest for which all are.
 /// If the ball holds every vertex of the simplex (`radius ≥ 1 − 1/N`), the largest score takes all,
@@ -189,8 +188,8 @@ pub fn chi_square_ball(scores: ArrayView1<'_, f64>, radius: f64) -> (Array1<f64>
     (weights, 0.0)
 }
 
-/// Ridge regression of `y − ȳ` on features, `min ‖Z w − (y − ȳ)‖² + λ ‖w‖²`: `(ZᵀZ + λ I) w = Zᵀ (y − ȳ)`, the `λ`
-/// that of the public code, not divided by the rows.
+/// Ridge regression of `y − ȳ` on features, `min ‖Z w − (y − ȳ)‖² + λ ‖w‖²`: `(ZᵀZ + λ I) w = Zᵀ (y − ȳ)`, the `λ` as
+/// in the public code, not divided by the rows.
 fn ridge(
     features: ArrayView2<'_, f64>,
     targets: ArrayView1<'_, f64>,

@@ -50,7 +50,7 @@ const RIDGE: f64 = 1e-3;
 /// Columns up to which the metric is a full matrix by default: its eigenvectors then take a second a round.
 const FULL: usize = 1000;
 
-/// That of `TabArena` for `xrfm`, without the axes of its other norms.
+/// The space of `TabArena` for `xrfm`, without the axes of its other norms.
 fn space(shape: &Shape) -> Space {
     let full = shape.features <= FULL;
     let diagonal = if full { vec![false.into(), true.into()] } else { vec![true.into()] };
@@ -104,12 +104,11 @@ mercer_learning::parameters! {
 /// f(x) = ȳ + Σ_i α_i exp(−(‖x − x_i‖_M/L)^p)        (K_M + λ I) α = y − ȳ
 /// M ← (1/n) Σ_i Σ_l ∇f_l(x_i) ∇f_l(x_i)ᵀ, divided by its largest entry
 /// ```
-/// It begins with `M = I` and keeps the round with the least squared error. By leave-one-out that error has a
-/// closed form for a given metric, and no rows are set apart. The metric has seen the row that is left out,
-/// though: the error favours late rounds, most of all on noisy rows of many columns. Folds learn the metric anew
-/// on their training rows, and do not. Classes are fitted as one-hot columns at once, and the largest wins.
-/// Radhakrishnan, Beaglehole, Pandit & Belkin (2024), Science 383; the normalisation is that of the authors'
-/// package.
+/// It begins with `M = I` and keeps the round with the least squared error. By leave-one-out that error has a closed
+/// form for a given metric, and no rows are set apart. The metric has seen the row that is left out, though: the error
+/// favours late rounds, most of all on noisy rows of many columns. Folds learn the metric anew on their training rows,
+/// and do not. Classes are fitted as one-hot columns at once, and the largest wins. Radhakrishnan, Beaglehole, Pandit &
+/// Belkin (2024), Science 383; the normalisation is as in the authors' package.
 ///
 /// Facts: the `round` that was kept, its `ridge` and `leave-one-out`, `leave-one-out-identity` of round 0, and
 /// `effective-rank`, `(tr M)²/‖M‖²`. Where folds chose the round, `validation` and `validation-identity` are

@@ -88,9 +88,8 @@ mercer_learning::parameters! {
     }
 }
 
-/// Gaussian C-SVC, one machine a pair of classes, with `σ` and `C` in `2⁻⁵ .. 2⁵` by 5-fold
-/// cross-validation on the training rows: the widest kernel, then the smallest cost, among the
-/// cells with the most rows right.
+/// Gaussian C-SVC, one SVM a pair of classes, with `σ` and `C` in `2⁻⁵ .. 2⁵` by 5-fold cross-validation on the
+/// training rows: the widest kernel, then the smallest cost, among the cells with the most rows right.
 ///
 /// The facts hold the choice (`width`, `cost`) and the accuracy of its cell
 /// (`validation-accuracy`).
@@ -122,8 +121,8 @@ impl SvmCv {
         Ok(Self { params })
     }
 
-    /// Rows classified right while held out, for each width (rows, widest first) and cost
-    /// (columns, ascending) of the grid.
+    /// Returns rows classified right while held out, for each cell of the grid. Widths are rows, widest first; costs
+    /// are columns, ascending.
     ///
     /// # Errors
     /// As [`Learner::fit`].
@@ -165,7 +164,7 @@ impl SvmCv {
         Ok(grid)
     }
 
-    /// Rows of a cell classified right by machines of linfa, and whether all converged.
+    /// Rows of a cell classified right by SVMs of linfa, and whether all converged.
     fn right_by_linfa(
         &self,
         sample: &Sample,

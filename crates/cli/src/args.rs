@@ -7,11 +7,9 @@ use crate::rank::RankArgs;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Fits kernel methods to a table of your own, and re-runs four papers on learned kernels.
+/// Fit kernel methods to a table of your own, and re-run four papers on learned kernels.
 ///
-/// Tables go to standard output, messages and progress to standard error. Exit status: 0 all that
-/// was asked was done; 1 another error; 2 wrong usage; 3 some trials failed; 4 data, or a file that is to
-/// be read, is missing; 130 interrupted.
+/// Tables go to standard output, messages and progress to standard error.
 #[derive(Debug, Parser)]
 #[command(
     name = "mercer",
@@ -19,13 +17,20 @@ use std::path::PathBuf;
     propagate_version = true,
     after_help = "Your own table: fit, predict, evaluate, compare, tune, info, bound, rank\n\
         The papers: reproduce, show, why, status, report, results, cluster\n\
-        Both: list, data"
+        Both: list, data\n\n\
+        Exit status:\n  \
+        0    done\n  \
+        1    another error\n  \
+        2    wrong usage\n  \
+        3    a trial, method or check failed, or results differ\n  \
+        4    data, or a file to read, is missing\n  \
+        130  interrupted"
 )]
 pub(crate) struct Cli {
-    /// No progress and no messages but errors.
+    /// Hide progress and all messages but errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// A file that describes methods which are programs of any language (repeatable); see the book's chapter on them.
+    /// Add the methods that FILE describes, programs in any language (repeatable); see the book's chapter on them.
     #[arg(
         long,
         global = true,
@@ -65,47 +70,51 @@ pub(crate) fn welcome(program: &str) -> String {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Fit a method to a file of your own, and keep the model.
+    /// Fit a method to a file of your own, and write the model.
     #[command(alias = "train")]
     Fit(FitArgs),
-    /// Predict the rows of a file by a model.
+    /// Predict the rows of a file with a model.
     Predict(PredictArgs),
-    /// Say how well a method does on rows that it has not seen, or a model on the rows of a file.
+    /// Evaluate a method on held-out rows, or a model on a file.
     ///
-    /// Every metric has a 95 % interval, and the table says which. Over several splits: the corrected
-    /// resampled t of the mean, which counts what the choice of training rows does. On one test part
-    /// (--holdout, or a model): Wilson's for the accuracy, the same joined over the classes for the
-    /// balanced accuracy, and Efron's bias-corrected and accelerated bootstrap of the test rows for every
-    /// other one, with 2000 resamples up to 10,000 rows (200 from 100,000 on) that begin at --seed; the
-    /// model is held fixed there, so that they say nothing of other training rows.
+    /// Every metric has a 95 % interval, and the table names its kind. Over several splits it is the corrected
+    /// resampled t interval of the mean. That one covers the choice of training rows.
+    ///
+    /// With one test part (--holdout, or a model) the interval of the accuracy is Wilson's. The balanced accuracy
+    /// joins Wilson's intervals of the classes. Other metrics use a bootstrap of the test rows (Efron's
+    /// bias-corrected and accelerated), drawn from --seed. It has 2000 resamples up to 10,000 rows, and 200 from
+    /// 100,000 rows on. The model is fixed, so the interval does not cover other training rows.
     #[command(alias = "cv")]
     Evaluate(EvaluateArgs),
     /// Compare several methods on identical splits of a file, or of several.
     ///
-    /// Prints mean, deviation and 95 % interval of accuracy or rmse (--report and --json: of every metric),
-    /// and the best mean against each other method: the corrected resampled t-test over the splits (Nadeau
-    /// and Bengio 2003), with Holm over the pairs. One split (--holdout without --repeats) has no spread and
-    /// so no test. Several files are compared one by one and together: one number a file, and rank tests
-    /// over the files. Exit status 3 if a method failed on a file.
+    /// Prints mean, standard deviation and 95 % interval of accuracy, rmse or --metric; --report and --json have every
+    /// metric. Tests the best mean against each other method by the corrected resampled t-test (Nadeau and Bengio
+    /// 2003), with Holm's correction.
+    ///
+    /// One split (--holdout without --repeats) has no spread, so there is no test. Several files are compared one by
+    /// one, then together by rank tests with one number a file. Exit status 3 if a method failed on a file.
     Compare(CompareArgs),
     /// Choose settings for a method on a file.
     ///
-    /// Successive halving on four fifths of the rows, scored on the rest; of fewer than 1000 rows every fifth
-    /// scores in turn, in the mean. The method's defaults and draws from its ranges (`mercer list methods
-    /// NAME`: "tuned over") are tried at a ninth of the effort, the better third at a third, the best ninth in
-    /// full; few settings, or few rows, take fewer rungs. What it prints as
-    /// chosen is what `fit` takes; `fit --tune` does both at once. The scores here are of what was chosen by
-    /// them: `evaluate --tune` says how good a tuned method is.
-    Tune(TuneArgs),
-    /// Rank the methods of a table of scores, and say which of them the tests do not tell apart.
+    /// Successive halving fits on four fifths of the rows and scores on the rest. Below 1000 rows, each fifth scores
+    /// once and the mean counts. The candidates are the method's defaults and random draws from its ranges (`mercer
+    /// list methods NAME`: "tuned over"). All are tried at a ninth of the effort, the better third at a third, the best
+    /// ninth in full. Few settings or few rows take fewer rungs.
     ///
-    /// The file has one score a row: dataset, method, score, and repeat where a score is one of several. Ranks
-    /// count from 1, the best, on each dataset; ties share the mean of their places. The 95 % interval of a mean
-    /// rank resamples the datasets: of fewer than ten it is too narrow. Friedman's test (Iman and Davenport 1980)
-    /// says whether any method differs, and only then Nemenyi's critical difference parts groups (Demsar 2006),
-    /// both at 5 %.
+    /// Pass the printed settings to `fit`, or let `fit --tune` do both at once. These scores chose the settings, so they
+    /// are too good. Use `evaluate --tune` for an honest score.
+    Tune(TuneArgs),
+    /// Rank the methods of a table of scores, and test which ones differ.
+    ///
+    /// The file has one score a row: dataset, method, score, and repeat if there are several. Rank 1 is the best on a
+    /// dataset; ties share the mean of their ranks. The 95 % interval of a mean rank resamples the datasets. With fewer
+    /// than ten datasets it is too narrow.
+    ///
+    /// Friedman's test (Iman and Davenport 1980) tells whether any method differs. Only then Nemenyi's critical
+    /// difference forms groups (Demsar 2006). Both tests are at 5 %.
     Rank(RankArgs),
-    /// Say what is in a model file.
+    /// Show what is in a model file.
     Info(InfoArgs),
     /// Evaluate a bound of the papers' theory.
     Bound(BoundArgs),
@@ -124,50 +133,59 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
-    /// Fit each method of a file to toy rows, and say whether it keeps what every method keeps: same seed, same
-    /// answer; a row's prediction, whatever its company; one class, one column and equal rows end in a fit or a
-    /// clear error; an interrupt ends it; a kept model predicts the same; it beats chance.
+    /// Check that each method of a file behaves as every method must
+    ///
+    /// Fits each method to made-up rows and checks that:
+    /// - the same seed gives the same answer
+    /// - the prediction of a row does not depend on other rows
+    /// - one class, one column and equal rows end in a fit or a clear error
+    /// - an interrupt ends the fit
+    /// - a saved model predicts the same
+    /// - predictions beat chance
+    ///
+    /// Exit status 3 if a method fails a check.
+    #[command(verbatim_doc_comment)]
     Check {
-        /// The file.
+        /// Check the methods that this file describes.
         file: PathBuf,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BoundArgs {
-    /// Which bound; lists them all without one, and its inputs without inputs.
+    /// Evaluate this bound. Without a name list all bounds; without inputs list the inputs of the bound.
     pub name: Option<String>,
-    /// Inputs, such as rows=4000 or --rows 4000; they override those of --model and --from. Lists and
-    /// tables as JSON (`gram=[[1,0],[0,1]]`) or from a CSV or JSON file of numbers (gram=@FILE).
+    /// Set inputs, such as rows=4000 or --rows 4000; they override --model and --from. Lists and tables are
+    /// JSON (`gram=[[1,0],[0,1]]`) or a CSV or JSON file of numbers (gram=@FILE).
     #[arg(value_name = "NAME=VALUE")]
     pub inputs: Vec<String>,
-    /// Take what a model file knows: rows, outputs, trace-norm, trace, features, batch, step, steps,
+    /// Take the inputs that a model file knows: rows, outputs, trace-norm, trace, features, batch, step, steps,
     /// frequencies.
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
-    /// Measure rows, trace, loss, kernel matrix, eigenvalues and points on these rows with the model, in
-    /// place of what it knows: its
-    /// training rows, or others. Any file that `fit` reads, with the columns of the model.
+    /// Measure rows, trace, loss, kernel matrix, eigenvalues and points with the model on the rows of FILE. FILE is any
+    /// file that `fit` reads, with the columns of the model: its training rows, or others. The measured values replace
+    /// what the model knows.
     #[arg(long, value_name = "FILE", requires = "model")]
     pub data: Option<PathBuf>,
-    /// Take inputs from a JSON object of numbers, lists and tables; - is standard input.
+    /// Read inputs from a JSON object of numbers, lists and tables; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// JSON instead of text.
+    /// Print JSON instead of text.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// What to list.
+    /// Choose what to list.
     #[cfg_attr(feature = "papers", arg(value_enum, default_value = "artefacts"))]
     #[cfg_attr(not(feature = "papers"), arg(value_enum, default_value = "methods"))]
     pub what: Listed,
-    /// One method: its settings with defaults and meanings, whether it has probabilities, its cost.
+    /// Show one method: its settings with defaults and meanings, its cost, and whether it has probabilities.
     #[arg(value_name = "METHOD")]
     pub name: Option<String>,
-    /// JSON instead of a table.
+    /// Print JSON instead of a table.
     #[arg(long)]
     pub json: bool,
 }
@@ -191,18 +209,18 @@ pub(crate) struct DataArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataCommand {
-    /// Where each dataset of the catalogue is found.
+    /// List the datasets of the catalogue, and where each is found.
     List {
-        /// Data directory.
+        /// Look in DIR first.
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
-        /// JSON instead of a table.
+        /// Print JSON instead of a table.
         #[arg(long)]
         json: bool,
     },
     /// Download datasets from their official addresses into the user's data directory.
     Fetch {
-        /// Datasets; all that are missing without one.
+        /// Fetch these datasets [default: all that are missing].
         names: Vec<String>,
         /// Keep files whose content is not the catalogue's version.
         #[arg(long)]
@@ -210,14 +228,14 @@ pub(crate) enum DataCommand {
     },
     /// Copy the datasets of a directory into the user's data directory, verifying each.
     Import {
-        /// A directory with a MANIFEST.toml.
+        /// Import from this directory, which has a MANIFEST.toml.
         dir: PathBuf,
     },
     /// Load datasets and compare them with the catalogue.
     Verify {
-        /// Datasets; all that are found without one.
+        /// Verify these datasets [default: the whole catalogue].
         names: Vec<String>,
-        /// Data directory.
+        /// Verify the files in DIR alone.
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
     },

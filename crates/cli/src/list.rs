@@ -63,7 +63,7 @@ const FIRST: [(&str, &str); 5] = [
     ("gaussian-svm", "classes and numbers; the support vector machine; up to 20,000 rows"),
     (
         "gaussian-process",
-        "numbers with deviations, classes with probabilities; up to some 2000 rows",
+        "numbers with standard deviations, classes with probabilities; up to some 2000 rows",
     ),
     ("rf-ridge", "classes and numbers; kernel ridge by random features; a million rows"),
     ("askl", "classes and numbers; learns its kernel; a million rows"),
@@ -83,8 +83,8 @@ fn print_methods() -> anyhow::Result<()> {
     print_entries(&all().iter().map(entry).collect::<Vec<_>>())?;
     writeln!(std::io::stdout())?;
     print_words(
-        "`mercer list methods NAME` says all of one: its settings with their defaults and meanings, what tuning \
-         tries, what it costs, whether it has probabilities.",
+        "`mercer list methods NAME` describes one: its settings with their defaults and meanings, what tuning \
+         tries, its cost, and whether it has probabilities.",
     )
 }
 

@@ -10,21 +10,21 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct RankArgs {
-    /// CSV, TSV or Parquet, plain or packed; - is standard input.
+    /// Read scores from this CSV, TSV or Parquet file, plain or compressed; - is standard input.
     pub file: PathBuf,
-    /// Smaller scores are better: they are errors, losses or times.
+    /// Rank smaller scores as better: errors, losses or times.
     #[arg(long)]
     pub smaller: bool,
-    /// Column of the datasets.
+    /// Read the datasets from this column.
     #[arg(long, value_name = "COL", default_value = "dataset")]
     pub dataset: String,
-    /// Column of the methods.
+    /// Read the methods from this column.
     #[arg(long, value_name = "COL", default_value = "method")]
     pub method: String,
-    /// Column of the scores.
+    /// Read the scores from this column.
     #[arg(long, value_name = "COL", default_value = "score")]
     pub score: String,
-    /// Column of the repeats, whose scores are averaged; `repeat` if there is one.
+    /// Average the scores over this column of repeats [default: `repeat`, if there is one].
     #[arg(long, value_name = "COL")]
     pub repeat: Option<String>,
     /// Draw the critical-difference diagram into this file.
@@ -33,7 +33,7 @@ pub(crate) struct RankArgs {
     /// Overwrite the diagram.
     #[arg(long, requires = "diagram")]
     pub force: bool,
-    /// JSON instead of text.
+    /// Print JSON instead of text.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! Megabytes of svmlight text parsed in a second on one core: the median and the best of 7 runs.
+//! Speed of the svmlight parser on one core, in megabytes of text per second. It prints the median and the best of 7
+//! runs.
 //!
 //! `cargo run --release -p mercer-datasets --example parse_speed -- FILE.svm[.xz] ...`; without
 //! files, on generated rows of 54 columns with long decimals.

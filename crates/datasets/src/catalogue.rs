@@ -26,7 +26,7 @@ pub struct Catalogue {
     entries: Vec<Entry>,
 }
 
-/// What is known of one dataset.
+/// Facts about one dataset.
 ///
 /// ```
 /// use mercer_datasets::Catalogue;
@@ -68,7 +68,7 @@ pub struct Entry {
     pub fingerprint: Option<String>,
     /// Short names of the papers that use it: `askl`, `rftk`, `hyper`, `mce`.
     pub papers: Vec<String>,
-    /// The dataset of a paper of which these are some of the rows: they stand in for it where it is not here.
+    /// The dataset of a paper that these rows are a subset of. They stand in for it where it is not here.
     pub subset_of: Option<String>,
     /// How the official files are read.
     pub source: Source,
@@ -158,7 +158,7 @@ impl Entry {
 }
 
 impl Catalogue {
-    /// The catalogue of the project, `data/catalogue.toml`, as compiled in.
+    /// Returns the catalogue of the project, `data/catalogue.toml`, as compiled in.
     ///
     /// ```
     /// use mercer_datasets::Catalogue;
@@ -199,12 +199,12 @@ impl Catalogue {
         Ok(Self { entries })
     }
 
-    /// Every dataset, in order of name.
+    /// Returns every dataset, in order of name.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The dataset of that name; case does not matter.
+    /// Returns the dataset of that name; case does not matter.
     ///
     /// # Errors
     /// [`DataError::Unknown`], with the nearest name if one is near.
@@ -212,8 +212,13 @@ impl Catalogue {
         let wanted = name.to_lowercase();
         self.entries.iter().find(|entry| entry.name == wanted).ok_or_else(|| {
             let known: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).collect();
-            let near = mercer_learning::nearest(name, &known);
-            let hint = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+            // Or a name that begins with it, or that it begins with.
+            let begins = |known: &&str| {
+                wanted.len() > 2 && (known.starts_with(&wanted) || wanted.starts_with(*known))
+            };
+            let near = mercer_learning::nearest(name, &known)
+                .or_else(|| known.iter().copied().find(begins));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             DataError::Unknown { name: name.to_owned(), hint }
         })
     }
@@ -242,6 +247,8 @@ mod tests {
     fn an_unknown_name_gets_a_suggestion_only_if_one_is_near() {
         let near = Catalogue::builtin().find("satimag").unwrap_err().to_string();
         assert!(near.contains("did you mean `satimage`?"), "{near}");
+        let part = Catalogue::builtin().find("space").unwrap_err().to_string();
+        assert!(part.contains("did you mean `space_ga`?"), "{part}");
         let far = Catalogue::builtin().find("imagenet-21k").unwrap_err().to_string();
         assert!(!far.contains("did you mean"), "{far}");
         let other = Catalogue::builtin().find("imdb").unwrap_err().to_string();

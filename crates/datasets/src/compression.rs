@@ -20,7 +20,8 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, DataError> {
 /// How what zstd packs begins.
 pub(crate) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// `bytes` without their gzip, xz, bzip2 or zstd shell, known by its first bytes; without one, as is.
+/// Removes the gzip, xz, bzip2 or zstd shell of `bytes`, known by its first bytes. Without a shell the bytes are
+/// returned as they are.
 ///
 /// ```
 /// use mercer_datasets::{DataError, Limits, decompress};

@@ -28,15 +28,14 @@ use std::collections::BTreeMap;
 pub struct CsvOptions {
     /// What stands between columns.
     pub separator: Separator,
-    /// Whether the first line names the columns; `None` decides by whether that line holds text
-    /// where the second holds a number.
+    /// Whether the first line names the columns. `None` decides by whether that line holds text where the second holds
+    /// a number.
     pub header: Option<bool>,
     /// Which column is the target, after those dropped.
     pub target: Target,
     /// Columns to leave out, from 0, as the file has them.
     pub drop: Vec<usize>,
-    /// For input columns that hold text, by their number among the inputs from 0, the number that
-    /// stands for each text.
+    /// The number that stands for each text of an input column. Columns are numbered among the inputs from 0.
     pub codes: BTreeMap<usize, BTreeMap<String, f64>>,
 }
 

@@ -26,7 +26,7 @@ pub struct Dataset {
     pub sample: Sample,
     /// Which rows are which part.
     pub parts: Parts,
-    /// Class names as in the file, in the order of the class indices; empty for regression.
+    /// Class names as in the file, in the order of the class indices. Empty for regression.
     pub labels: Vec<String>,
     /// What a reader must know: that it is another version, say.
     pub note: Option<String>,
@@ -48,12 +48,12 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// No official split: `rows` rows to train and to test on.
+    /// Returns parts without an official split: `rows` rows to train and to test on.
     pub const fn undivided(rows: usize) -> Self {
         Self { train: 0..rows, test: rows..rows }
     }
 
-    /// The first `train` rows for training, the next `test` for testing.
+    /// Returns an official split: the first `train` rows train, the next `test` rows test.
     pub const fn divided(train: usize, test: usize) -> Self {
         Self { train: 0..train, test: train..train + test }
     }
@@ -79,10 +79,10 @@ pub enum Kind {
 }
 
 impl Table {
-    /// The sample that these rows are, with its class names.
+    /// Encodes these rows as a sample, with its class names.
     ///
-    /// `labels` are the class names if they are known (those of a model, say); otherwise the names
-    /// that occur, in order of value if all are numbers and as text if not.
+    /// `labels` are the class names if they are known (from a model, say); otherwise the names that occur, in order of
+    /// value if all are numbers and as text if not.
     ///
     /// # Errors
     /// [`DataError::Target`] for a label that is none of `labels`, or a regression target that is

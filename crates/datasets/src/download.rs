@@ -39,8 +39,8 @@ impl Default for Downloader {
 }
 
 impl Downloader {
-    /// Gets a file of at most `limit` bytes from the first of `urls` that gives one which `check`
-    /// accepts, and moves it to `path` when it is complete.
+    /// Downloads a file from the first of `urls` whose content `check` accepts. The file has at most `limit` bytes. It
+    /// is moved to `path` when it is complete.
     ///
     /// What an attempt leaves is kept beside `path` and continued. A continued file that `check` refuses
     /// may be a mixture of two versions: it is fetched once more from its beginning.

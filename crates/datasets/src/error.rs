@@ -24,11 +24,11 @@ pub enum DataError {
         remedy: String,
     },
     /// No dataset of that name in the catalogue.
-    #[error("unknown dataset `{name}`{hint}; `mercer data list` shows all")]
+    #[error("unknown dataset `{name}`{hint}; `mercer data list` lists all")]
     Unknown {
         /// The name asked for.
         name: String,
-        /// A suggestion that begins with a comma, or nothing.
+        /// A suggestion that begins with a semicolon, or nothing.
         hint: String,
     },
     /// The operating system refused to read or write.
@@ -46,7 +46,7 @@ pub enum DataError {
         file: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong there, and what would be right.
+        /// The fault there, and how to correct it.
         problem: String,
     },
     /// A file that breaks its format as a whole.
@@ -54,7 +54,7 @@ pub enum DataError {
     Format {
         /// The file.
         file: String,
-        /// What is wrong, and what would be right.
+        /// The fault, and how to correct it.
         problem: String,
     },
     /// What a flag names is not in the file, or means nothing there.
@@ -62,7 +62,7 @@ pub enum DataError {
     Flag {
         /// The file.
         file: String,
-        /// What is wrong, with the flag, and what would be right.
+        /// The fault, with the flag, and how to correct it.
         problem: String,
     },
     /// A file larger than the limits allow.
@@ -70,7 +70,7 @@ pub enum DataError {
     TooLarge {
         /// The file.
         file: String,
-        /// What is too large, with its size.
+        /// The quantity that is too large, with its size.
         what: String,
         /// The limit.
         limit: u64,
@@ -109,10 +109,10 @@ pub enum DataError {
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         problem: String,
     },
-    /// A label that is no class of the dataset, or a target that is no number.
+    /// A target that is no number, or a label that is no class.
     #[error("{file}: row {row} has target `{label}`; {problem}")]
     Target {
         /// The file.
@@ -131,7 +131,7 @@ pub enum DataError {
         name: &'static str,
         /// Its value, printed.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         must: String,
     },
     /// A dataset whose official files this program cannot read by itself.
@@ -158,7 +158,7 @@ pub enum DataError {
 }
 
 impl DataError {
-    /// Whether the data is simply not here, as opposed to being wrong.
+    /// Returns whether the data is simply not here, as opposed to being wrong.
     pub const fn is_missing(&self) -> bool {
         matches!(self, Self::Missing { .. })
     }

@@ -5,13 +5,13 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::ops::Range;
 
-/// A hash of the rows that depends on nothing but the rows: SHA-256 in hexadecimal.
+/// Hashes the rows, and nothing but the rows: SHA-256 in hexadecimal.
 ///
-/// Each row is printed as `target column:value column:value ...` with columns from 1, zeros left
-/// out, every number as its shortest decimal that reads back to the same double without exponent
-/// (so `1`, not `1.0`; `-0` is `0`), and a class by its name in the catalogue's encoding. The
-/// SHA-256 digests of these texts are sorted, training rows and test rows apart, and what is hashed
-/// is
+/// Each row is printed as `target column:value column:value ...` with columns from 1 and zeros left out:
+/// - A number is its shortest decimal that reads back to the same double without exponent: `1`, not `1.0`; `-0` is `0`.
+/// - A class is its name in the catalogue's encoding.
+///
+/// The SHA-256 digests of these texts are sorted, training rows and test rows apart, and the hash covers
 /// ```text
 /// "mercer rows 1\n" "<task> <d>\n" "train <n>\n" digests... "test <m>\n" digests...
 /// ```

@@ -9,7 +9,7 @@ fn normal(rng: &mut impl Rng) -> f64 {
     radius * (TAU * rng.r#gen::<f64>()).cos()
 }
 
-/// Two classes in turn, `x ~ N(±distance/2 · e, I)` with `e` along the diagonal of `ℝ^features`.
+/// Draws two classes in turn, `x ~ N(±distance/2 · e, I)` with `e` along the diagonal of `ℝ^features`.
 ///
 /// The best possible error is `Φ(−distance/2)`.
 ///
@@ -30,7 +30,7 @@ pub fn two_gaussians(rows: usize, features: usize, distance: f64, rng: &mut impl
     Sample::classification(inputs, labels, 2).expect("needs rows, features and a finite distance")
 }
 
-/// Points uniform on the unit square; the class is the colour of a `fields × fields` chess board.
+/// Draws points uniform on the unit square. The class is the colour of a `fields × fields` chess board.
 ///
 /// No linear method does better than chance by much; a kernel method does.
 ///
@@ -68,13 +68,13 @@ pub fn checkerboard(rows: usize, fields: usize, rng: &mut impl Rng) -> Sample {
 pub enum Generator {
     /// `y = min(−w·x, w·x) + ε = −|w·x| + ε`, as the text has it; test rows are noisy too.
     Kink,
-    /// `y = −w·x + ε`: the authors' code takes the minimum of twice the same number, and leaves the
+    /// `y = −w·x + ε`, as in the authors' code. The code takes the minimum of twice the same number, and leaves the
     /// noise away from the test rows.
     Slope,
 }
 
 impl Generator {
-    /// `train` training rows and then `test` test rows: `x ~ N(0, I)` in `ℝ^features`, `w` all ones,
+    /// Draws `train` training rows and then `test` test rows. They have `x ~ N(0, I)` in `ℝ^features`, `w` all ones,
     /// `ε ~ N(0, 0.2²)`.
     ///
     /// Entries are rounded to multiples of 2⁻²⁰, so that they are the same whatever the last digits
@@ -111,8 +111,8 @@ impl Generator {
     }
 }
 
-/// A sample of a given shape, standing in for a dataset that is missing: one Gaussian a class, in
-/// turn, around centres drawn from `N(0, 4 I)`. It proves a path and is never shown as a result.
+/// Draws a sample of a given shape, to stand in for a missing dataset. It has one Gaussian a class, in turn, around
+/// centres drawn from `N(0, 4 I)`. It proves a path and is never shown as a result.
 ///
 /// With `classes = 0` it is a regression sample: `y = sin(x_1) + x_d²/4 + noise` of deviation 0.1.
 ///

@@ -1,4 +1,4 @@
-//! What stood where a number is missing: a NaN whose low bits count the spellings of that.
+//! A missing number as a NaN whose low bits number the spelling of its text.
 
 /// The number that a missing one is, by the place of its text among the spellings; by `None` nothing stood there.
 pub(crate) fn hole(spelling: Option<usize>) -> f64 {

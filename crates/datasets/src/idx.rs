@@ -3,7 +3,7 @@
 use crate::{DataError, Limits};
 use ndarray::Array2;
 
-/// An IDX file: a header with the kind of number and the dimensions, then the numbers, big-endian.
+/// An IDX file: a header and then the numbers, big-endian. The header has the kind of number and the dimensions.
 ///
 /// ```
 /// use mercer_datasets::{Limits, idx::Idx};
@@ -93,12 +93,12 @@ impl<'a> Idx<'a> {
         Ok(Self { kind, dimensions, data })
     }
 
-    /// Rows: the first dimension.
+    /// Returns the number of rows: the first dimension.
     pub fn rows(&self) -> usize {
         self.dimensions[0]
     }
 
-    /// Columns: the product of the other dimensions; 1 for a plain list.
+    /// Returns the number of columns: the product of the other dimensions. It is 1 for a plain list.
     pub fn features(&self) -> usize {
         product(&self.dimensions[1..])
     }

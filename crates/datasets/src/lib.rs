@@ -10,7 +10,7 @@
 //! | `X` | `inputs` | one row per point | `n × d` |
 //! | `y` | `targets` | class names or numbers as in the file; class indices in a sample | `n` |
 //!
-//! It does not know what is done with a sample, nor any method.
+//! It knows neither the use of a sample nor any method.
 
 mod catalogue;
 mod compression;

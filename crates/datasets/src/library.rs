@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Names the folder of datasets to use when none is given.
 pub const DATA_VARIABLE: &str = "MERCER_DATA";
 
-/// Returns where `mercer data fetch` and `import` put datasets: `$XDG_DATA_HOME/mercer`, or
+/// Returns the folder where `mercer data fetch` and `import` put datasets. It is `$XDG_DATA_HOME/mercer`, or
 /// `~/.local/share/mercer`; nothing where neither variable names a folder.
 ///
 /// ```
@@ -113,7 +113,7 @@ impl Library {
         Self::of_folders(folders)
     }
 
-    /// Exactly these folders, in this order, and what is inside the binary.
+    /// Builds a library of these folders, in order, and the built-in datasets.
     ///
     /// # Errors
     /// [`DataError::Io`] or [`DataError::Manifest`] if one has no usable `MANIFEST.toml`.
@@ -125,27 +125,27 @@ impl Library {
         Ok(Self { folders, accept_version: false, limits: Limits::default() })
     }
 
-    /// Whether a file that parses but differs from the catalogue may be used; the dataset's note
-    /// then says so. Off by default.
+    /// Sets whether a file may be used that parses but differs from the catalogue. The dataset's note then says so. Off
+    /// by default.
     #[must_use]
     pub const fn accept_version(mut self, yes: bool) -> Self {
         self.accept_version = yes;
         self
     }
 
-    /// Other limits than the default ones.
+    /// Sets other limits than the default ones.
     #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Whether [`Library::load`] would find the dataset; its content is not looked at.
+    /// Returns whether [`Library::load`] would find the dataset; its content is not looked at.
     pub fn available(&self, name: &str) -> bool {
         self.place(name).is_ok_and(|place| !matches!(place, Place::Missing(_)))
     }
 
-    /// Where [`Library::load`] would read the dataset; its content is not looked at.
+    /// Returns where [`Library::load`] would read the dataset; its content is not looked at.
     ///
     /// # Errors
     /// [`DataError::Unknown`] if the catalogue has none of that name.
@@ -180,7 +180,7 @@ impl Library {
         Err(DataError::Missing { name: entry.name.clone(), remedy: remedy(entry) })
     }
 
-    /// Whether the files of a dataset are those of their manifest; they are not parsed.
+    /// Checks that a dataset's files match their manifest; they are not parsed.
     ///
     /// # Errors
     /// [`DataError::Unknown`] and [`DataError::Missing`] if there is none, [`DataError::Damaged`] if a
@@ -316,7 +316,7 @@ fn read_listed(
     Ok((inputs, targets, Parts::divided(train, test)))
 }
 
-/// The bytes of a file, if they are those of the manifest.
+/// The bytes of a file, if they match its manifest.
 fn sound(
     origin: Origin<'_>,
     listing: &Listing,

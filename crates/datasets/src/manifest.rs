@@ -144,7 +144,7 @@ pub enum Content {
 }
 
 impl Manifest {
-    /// An empty manifest.
+    /// Creates an empty manifest.
     pub const fn new() -> Self {
         Self { schema: 1, datasets: Vec::new() }
     }
@@ -183,7 +183,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The dataset of that name.
+    /// Returns the dataset of that name.
     pub fn find(&self, name: &str) -> Option<&Listing> {
         self.datasets.iter().find(|listing| listing.name == name)
     }

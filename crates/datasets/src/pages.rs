@@ -1,4 +1,5 @@
-//! Whether the pages of a Parquet file hold as many values as its footer has rows, asked before any is decoded.
+//! Checks that a Parquet file's pages hold as many values as its footer has rows. The check comes before any page is
+//! decoded.
 //!
 //! The decoder makes room for what the head of a page says, and an allocation that fails ends the process. The heads
 //! alone are read here: what else is wrong with a page is the decoder's to say.

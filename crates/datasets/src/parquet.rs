@@ -11,9 +11,9 @@ use std::io::Cursor;
 ///
 /// `target` names the target column; without it, it is the last one.
 ///
-/// The number of rows and columns is checked against the limits, and the number of values that each page
-/// claims against the rows, before a page is decoded; a panic of the decoder is an error. Files of a manifest
-/// are compared with their SHA-256 first.
+/// Before a page is decoded, the number of rows and columns is checked against the limits, and the number of values
+/// that each page claims against the rows. A panic of the decoder is an error. Files of a manifest are compared with
+/// their SHA-256 first.
 ///
 /// ```
 /// use mercer_datasets::{Limits, parquet};

@@ -1,5 +1,5 @@
-//! What is done to a row's numbers before a learner sees them: missing ones are filled, all are
-//! scaled; learned from the training rows, one at a time, and kept with a model.
+//! Preparation of a row's numbers before a learner sees them: filling and scaling. Missing numbers are filled, all are
+//! scaled. The preparation is learned from the training rows, one at a time, and kept with a model.
 
 use crate::schema::{Categories, Holds, Schema, Truth};
 use crate::shell::shell_word;
@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayViewMut1};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What stands in for a missing number; a missing category is always the most frequent one.
+/// The number that fills a missing one. A missing category is always the most frequent one.
 ///
 /// ```
 /// use mercer_datasets::{Impute, Preparing, RowFile, Scaling, SchemaOptions, survey};
@@ -72,7 +72,7 @@ impl Default for Moments {
 }
 
 impl Moments {
-    /// One more number.
+    /// Adds one more number.
     pub fn see(&mut self, value: f64) {
         self.count += 1.0;
         let gap = value - self.mean;
@@ -95,22 +95,22 @@ impl Moments {
         self.high = self.high.max(value);
     }
 
-    /// How many.
+    /// Returns how many there are.
     pub const fn count(&self) -> f64 {
         self.count
     }
 
-    /// Their mean; 0 of none.
+    /// Returns their mean; 0 of none.
     pub const fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// Their deviation, divided by `n`; exactly 0 where all are equal.
+    /// Returns their deviation, divided by `n`; exactly 0 where all are equal.
     pub fn deviation(&self) -> f64 {
         if self.high > self.low { (self.squares / self.count).max(0.0).sqrt() } else { 0.0 }
     }
 
-    /// Smallest and largest.
+    /// Returns the smallest and the largest.
     pub const fn extremes(&self) -> (f64, f64) {
         (self.low, self.high)
     }
@@ -133,18 +133,18 @@ pub struct TargetStandard {
 }
 
 impl TargetStandard {
-    /// In standard units.
+    /// Converts a value to standard units.
     pub fn apply(self, value: f64) -> f64 {
         (value - self.mean) / self.deviation
     }
 
-    /// Back in the units of the target.
+    /// Converts a value back to the units of the target.
     pub fn invert(self, value: f64) -> f64 {
         value * self.deviation + self.mean
     }
 }
 
-/// What stands in for what is missing in a column.
+/// The value that fills the missing ones of a column.
 ///
 /// ```
 /// use mercer_datasets::Imputer;
@@ -158,7 +158,7 @@ pub enum Imputer {
     Category(String),
 }
 
-/// A column of which something was missing in the training rows.
+/// A column with missing values in the training rows.
 ///
 /// ```
 /// use mercer_datasets::{Imputed, Imputer, Impute, Preparing, RowFile, Scaling, SchemaOptions, survey};
@@ -217,7 +217,7 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// Columns of which something was missing in the training rows, and what stands there instead.
+    /// Returns the columns with missing values in the training rows, and the values filled in.
     pub fn filled(&self, schema: &Schema) -> Vec<Imputed> {
         let Some(fill) = &self.fill else { return Vec::new() };
         let mut at = 0;
@@ -244,12 +244,12 @@ impl Preparation {
         found
     }
 
-    /// How regression targets are standardised; `None` for classes.
+    /// Returns how regression targets are standardised; `None` for classes.
     pub const fn target(&self) -> Option<TargetStandard> {
         self.target
     }
 
-    /// Whether missing numbers are filled.
+    /// Returns whether missing numbers are filled.
     pub const fn fills(&self) -> bool {
         self.fill.is_some()
     }
@@ -275,7 +275,7 @@ impl Preparation {
             let line = lines.get(row).copied().unwrap_or(row + 1);
             let name = column_of(schema, at);
             let problem = format!(
-                "column `{name}` holds a number too large for the scale of the training rows; mend it, or \
+                "column `{name}` holds a number too large for the scale of the training rows; correct it, or \
                  remove the row"
             );
             return Err(DataError::line(file, line, problem));
@@ -372,7 +372,7 @@ fn missing(
     DataError::line(file, line, format!("column `{name}` has no value{stood}; {own}{remedy}"))
 }
 
-/// What is said of numbers whose spread is no number.
+/// The error for numbers whose spread is no number.
 const TOO_LARGE: &str = "has numbers so large that their spread overflows (above about 1e150); divide the column by a power of ten";
 
 /// Learns a [`Preparation`] from training rows, one at a time.
@@ -414,7 +414,7 @@ pub struct Preparing<'a> {
 }
 
 impl<'a> Preparing<'a> {
-    /// Nothing seen yet.
+    /// Starts with nothing seen yet.
     pub fn new(schema: &'a Schema, scaling: Scaling, impute: Option<Impute>) -> Self {
         let width = schema.width();
         let held = if impute == Some(Impute::Median) { width } else { 0 };
@@ -440,7 +440,7 @@ impl<'a> Preparing<'a> {
         }
     }
 
-    /// One more row, from this line of a file, with its target.
+    /// Adds one more row, from this line of a file, with its target.
     ///
     /// # Errors
     /// [`DataError::Line`] for a missing number that is not to be filled.
@@ -477,8 +477,8 @@ impl<'a> Preparing<'a> {
         Ok(())
     }
 
-    /// One more row that counts as `weight` equal rows; of weight 0 it is not looked at. All rows are to be seen so,
-    /// or none.
+    /// Adds one more row that counts as `weight` equal rows. A row of weight 0 is not looked at. All rows are to be
+    /// seen so, or none.
     ///
     /// ```
     /// # use mercer_datasets::{Preparing, RowFile, Scaling, SchemaOptions, Truth, survey};
@@ -533,7 +533,7 @@ impl<'a> Preparing<'a> {
         Ok(())
     }
 
-    /// The preparation.
+    /// Returns the preparation.
     ///
     /// # Errors
     /// [`DataError::Format`] for a column that is missing in every training row, numbers so large

@@ -11,9 +11,8 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a decoder of another library returns, or nothing where it panicked: it indexes into damaged
-/// files, and holds no state of ours. Its panic, also on a thread of its own, prints nothing: what a
-/// user is told is the caller's error.
+/// What a decoder of another library returns, or nothing where it panicked: it indexes into damaged files, and holds no
+/// state of ours. Its panic, also on a thread of its own, prints nothing: the user sees the caller's error.
 pub(crate) fn quietly<T>(decode: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

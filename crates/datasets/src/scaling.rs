@@ -117,7 +117,7 @@ impl Scaler {
         scaler
     }
 
-    /// The map that [`Scaler::fit`] would find, from what is known of each column.
+    /// The map that [`Scaler::fit`] would find, from the known facts of each column.
     pub(crate) fn of_moments(scaling: Scaling, columns: &[Moments]) -> Self {
         let mut scaler = Self {
             centres: Array1::zeros(columns.len()),
@@ -170,7 +170,7 @@ impl Scaler {
         }
     }
 
-    /// The scaled inputs, in a new matrix.
+    /// Returns the scaled inputs, in a new matrix.
     ///
     /// # Panics
     /// If the number of columns is not that of the fit.
@@ -242,12 +242,12 @@ impl TargetScaler {
         }
     }
 
-    /// The scaled targets.
+    /// Returns the scaled targets.
     pub fn apply(&self, values: ArrayView1<'_, f64>) -> Array1<f64> {
         values.mapv(|y| (y - self.centre) * self.factor + self.low)
     }
 
-    /// Back to the units of the targets; where all training targets were equal, that value.
+    /// Converts back to the targets' units; where all training targets were equal, to that value.
     pub fn invert(&self, scaled: ArrayView1<'_, f64>) -> Array1<f64> {
         if self.factor == 0.0 {
             return Array1::from_elem(scaled.len(), self.centre);
@@ -255,8 +255,8 @@ impl TargetScaler {
         scaled.mapv(|y| (y - self.low) / self.factor + self.centre)
     }
 
-    /// Scaled units per unit of the targets: a root mean squared error divided by this is in the
-    /// units of the targets. 0 where all training targets were equal.
+    /// Returns the scaled units per unit of the targets. A root mean squared error divided by this is in the units of
+    /// the targets. 0 where all training targets were equal.
     pub const fn factor(&self) -> f64 {
         self.factor
     }

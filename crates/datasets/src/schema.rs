@@ -1,5 +1,5 @@
-//! What the columns of a user's file mean: which is the target, which are numbers, which are
-//! categories and how these become numbers. Learned from one pass over the file, kept with a model.
+//! Meaning of the columns of a user's file: target, numbers, categories. It also says how categories become numbers.
+//! Learned from one pass over the file, kept with a model.
 
 mod reading;
 mod survey;
@@ -83,7 +83,7 @@ pub enum Holds {
 pub struct InputColumn {
     /// Its name in the header; its number, from 1, where it has none.
     pub name: String,
-    /// Where it stands in a file that has the target, from 0; in svmlight, its number in the file.
+    /// Its position in a file that has the target, from 0. In svmlight it is its number in the file.
     pub position: usize,
     /// What it holds.
     pub content: Holds,
@@ -96,7 +96,7 @@ pub struct InputColumn {
 pub(crate) const MISSING: &str = "(missing)";
 
 impl InputColumn {
-    /// Numbers that it becomes.
+    /// Returns how many numbers it becomes.
     pub const fn width(&self) -> usize {
         match &self.content {
             Holds::Categories { encoding: Categories::OneHot, levels } => levels.len(),
@@ -127,8 +127,8 @@ pub struct TargetColumnKept {
     pub position: usize,
     /// Classes or numbers.
     pub kind: Kind,
-    /// Class names as they stand in the file (`01` and `1` are two), in the order of the class indices;
-    /// empty for regression.
+    /// Class names as in the file, in the order of the class indices. `01` and `1` are two names; the list is empty for
+    /// regression.
     pub labels: Vec<String>,
 }
 
@@ -149,7 +149,7 @@ pub struct TargetColumnKept {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Numbering {
-    /// Number of the first column: 0 if a column 0 occurs in any row, else 1.
+    /// Number of the first column. It is 0 if a column 0 occurs in any row, else 1.
     pub first: u32,
     /// Rows that have this column.
     pub present: usize,
@@ -187,8 +187,7 @@ pub struct Schema {
     pub missing: Option<Vec<String>>,
     /// The input columns, left to right.
     pub columns: Vec<InputColumn>,
-    /// Columns that are left out, by their place in a file that has the target; a file to be predicted
-    /// may lack them.
+    /// Columns left out, by their place in a file that has the target. A file to be predicted may lack them.
     pub dropped: Vec<(usize, String)>,
     /// The target.
     pub target: TargetColumnKept,
@@ -232,7 +231,7 @@ pub enum Truths {
 }
 
 impl Truths {
-    /// None yet, of this kind.
+    /// Returns an empty list of this kind.
     pub const fn none(kind: Kind) -> Self {
         match kind {
             Kind::Classification => Self::Classes(Vec::new()),
@@ -240,7 +239,7 @@ impl Truths {
         }
     }
 
-    /// How many.
+    /// Returns how many there are.
     pub const fn len(&self) -> usize {
         match self {
             Self::Classes(labels) => labels.len(),
@@ -248,12 +247,12 @@ impl Truths {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All of `others` after these.
+    /// Appends all of `others` after these.
     ///
     /// # Panics
     /// If they are of the other kind: a schema gives one kind.
@@ -265,7 +264,7 @@ impl Truths {
         }
     }
 
-    /// One more.
+    /// Appends one more.
     ///
     /// # Panics
     /// If it is of the other kind: a schema gives one kind.
@@ -279,17 +278,17 @@ impl Truths {
 }
 
 impl Schema {
-    /// Numbers that a row becomes, `d`.
+    /// Returns how many numbers a row becomes, `d`.
     pub fn width(&self) -> usize {
         self.columns.iter().map(InputColumn::width).sum()
     }
 
-    /// Whether any column holds categories.
+    /// Returns whether any column holds categories.
     pub fn has_categories(&self) -> bool {
         self.columns.iter().any(|column| column.content != Holds::Numbers)
     }
 
-    /// A name for each of the `d` numbers.
+    /// Returns a name for each of the `d` numbers.
     pub fn feature_names(&self) -> Vec<String> {
         let mut names = Vec::with_capacity(self.width());
         for column in &self.columns {
@@ -361,7 +360,7 @@ impl Schema {
         Ok(())
     }
 
-    /// A reader of files with these columns.
+    /// Returns a reader of files with these columns.
     ///
     /// # Errors
     /// See [`Reading::next`]; here [`DataError::Format`] if the header has other columns.
@@ -369,7 +368,7 @@ impl Schema {
         self.read_wider(file, &reading::AS_FITTED)
     }
 
-    /// The same, of files that may have more.
+    /// Returns a reader of files that may have more columns than these.
     ///
     /// # Errors
     /// As [`Schema::read`]; [`DataError::Flag`] for a column to keep or to leave out that is not there.

@@ -1,4 +1,4 @@
-/// A word as a shell takes it: in quotes where it has to be.
+/// Quotes a word for a shell where it has to be.
 ///
 /// ```
 /// use mercer_datasets::shell_word;

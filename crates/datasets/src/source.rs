@@ -20,7 +20,7 @@ pub struct Source {
     /// Why a person must get it; when set, nothing is fetched.
     #[serde(default)]
     pub by_hand: Option<String>,
-    /// How it is made, if it is not read from files: nothing is fetched then either.
+    /// The generator, if the data is not read from files. Nothing is fetched then either.
     #[serde(default)]
     pub generated: Option<Generator>,
     /// Format of the files.

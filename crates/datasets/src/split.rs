@@ -20,7 +20,7 @@ pub struct Split {
     pub test: Vec<usize>,
 }
 
-/// A random split: of a random permutation of `0..rows` the first rows train, the others test.
+/// Splits a random permutation of `0..rows`: its first rows train, the others test.
 ///
 /// The number of training rows is `train_share · rows` rounded to the nearest integer, halves up,
 /// and then kept within `1..=rows − 1`.
@@ -51,7 +51,7 @@ fn train_count(rows: usize, train_share: f64) -> usize {
     ((train_share * rows as f64).round() as usize).clamp(1, rows - 1)
 }
 
-/// A random split that keeps the shares of the classes: [`random_split`] within each class.
+/// Splits at random with the shares of the classes kept: [`random_split`] within each class.
 ///
 /// A class of a single row trains. The rows of both sides are shuffled across the classes at the
 /// end.
@@ -88,7 +88,7 @@ pub fn stratified_split(labels: &[u32], train_share: f64, rng: &mut impl Rng) ->
     Split { train, test }
 }
 
-/// `k` splits whose test sides divide `0..rows` at random; each trains on the rest.
+/// Returns `k` splits whose test sides divide `0..rows` at random; each trains on the rest.
 ///
 /// The first `rows mod k` test sides have one row more than the others.
 ///
@@ -116,7 +116,7 @@ pub fn k_folds(rows: usize, k: usize, rng: &mut impl Rng) -> Vec<Split> {
     (0..k).map(fold).collect()
 }
 
-/// `count` of the rows at random without repetition, or all of them, shuffled, if there are fewer.
+/// Draws `count` of the rows at random without repetition. If there are fewer, it returns all of them, shuffled.
 ///
 /// Only row numbers are copied: select from the sample once, at the end.
 ///

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A folder of datasets that this program writes: one svmlight file a part, and the manifest.
+/// A folder of datasets that this program writes. It has one svmlight file a part, and the manifest.
 ///
 /// Every file is written beside its place and renamed when it is complete, and the manifest last,
 /// so a run that is killed leaves the folder as it was.
@@ -36,13 +36,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// A store in `folder`, which is made when something is put into it; the usual one is
-    /// [`crate::user_folder`].
+    /// Returns a store in `folder`, which is made with its first dataset. The usual folder is [`crate::user_folder`].
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), limits: Limits::default(), accept_version: false }
     }
 
-    /// Whether data that differs from the catalogue may be stored. Off by default.
+    /// Sets whether data that differs from the catalogue may be stored. Off by default.
     #[must_use]
     pub const fn accept_version(mut self, yes: bool) -> Self {
         self.accept_version = yes;
@@ -82,8 +81,8 @@ impl Store {
         Ok(dataset)
     }
 
-    /// Takes datasets from a folder: those of its manifest if it has one, else those whose official
-    /// files lie in it or in a folder of their name inside it.
+    /// Takes datasets from a folder. If the folder has a manifest, it takes the datasets listed there. Else it takes
+    /// the datasets whose official files lie in it or in a folder of their name inside it.
     ///
     /// With `names` empty, all that are found; the names taken are returned.
     ///

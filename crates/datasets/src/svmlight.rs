@@ -231,7 +231,7 @@ fn value(bytes: &[u8], at: usize, what: &str) -> Result<(f64, usize), String> {
     }
 }
 
-/// The largest number of a column in a file of one's own. How many occur is limited elsewhere.
+/// The largest number of a column in your own file. How many occur is limited elsewhere.
 pub(crate) const LAST: u32 = i32::MAX as u32;
 
 /// Its digits.

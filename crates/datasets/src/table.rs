@@ -1,7 +1,7 @@
 use crate::DataError;
 use ndarray::Array2;
 
-/// How much a file may hold: a guard against wrong files, huge indices and decompression bombs.
+/// Limits on the content of a file. They guard against wrong files, huge indices and decompression bombs.
 ///
 /// ```
 /// use mercer_datasets::{Base, Limits, svmlight};
@@ -69,7 +69,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// How many.
+    /// Returns how many there are.
     pub fn len(&self) -> usize {
         match self {
             Self::Numbers(values) => values.len(),
@@ -77,17 +77,17 @@ impl Column {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The targets as text, in order.
+    /// Returns the targets as text, in order.
     pub fn names(&self) -> impl Iterator<Item = String> {
         (0..self.len()).map(|row| self.name(row))
     }
 
-    /// The target of one row as text; `1.0`, `+1` and `1` are all `1`.
+    /// Returns the target of one row as text; `1.0`, `+1` and `1` are all `1`.
     ///
     /// # Panics
     /// If `row` is out of range.

@@ -1,4 +1,4 @@
-//! Folders with a manifest: which one wins, and what happens when a file is not what it should be.
+//! Folders with a manifest: which one wins, and what a wrong file does.
 
 use mercer_datasets::{Catalogue, DataError, Library, Manifest, Place, Store};
 use mercer_learning::Sample;

@@ -1,4 +1,4 @@
-//! Packed files: read whichever way they are packed, refused when cut short or when they explode.
+//! Packed files: read however packed, refused when cut short or when they explode.
 
 use mercer_datasets::{DataError, Limits, decompress};
 use proptest::prelude::*;

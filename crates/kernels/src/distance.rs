@@ -1,5 +1,5 @@
-//! Squared distances where `‖x‖² + ‖z‖² − 2 x·z` leaves the numbers and `‖x − z‖²` does not: of far points it
-//! is infinite, of equal ones 0, and the sum of the three is neither.
+//! Squared distances where `‖x‖² + ‖z‖² − 2 x·z` leaves the numbers and `‖x − z‖²` does not. Of far points it is
+//! infinite, of equal ones 0, and the sum of the three is neither.
 
 use ndarray::ArrayView1;
 

@@ -59,7 +59,7 @@ pub enum KernelError {
     /// The scale matrix of an inverse Wishart prior is no covariance.
     #[error("the scale matrix D must be symmetric positive definite: {reason}")]
     NotPositiveDefinite {
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// A NaN or an infinity.

@@ -49,12 +49,12 @@ impl Map {
     pub const ALL: [Self; 4] =
         [Self::Psi, Self::SharedPhase, Self::IndependentPhases, Self::Stationary];
 
-    /// Whether there is a second set of frequencies.
+    /// Returns whether there is a second set of frequencies.
     pub const fn non_stationary(self) -> bool {
         !matches!(self, Self::Stationary)
     }
 
-    /// Population kernel of points `x`, `z` when `O ~ N(0, s²)` and `O' ~ N(0, s'²)` entrywise:
+    /// Returns the population kernel when `O ~ N(0, s²)` and `O' ~ N(0, s'²)` entrywise. For points `x`, `z` it is:
     /// ```text
     /// stationary   e(s, x − z)
     /// psi, shared  ¼ [e(s, x − z) + e(s', x − z) + e(s, x) e(s', z) + e(s', x) e(s, z)]
@@ -86,7 +86,7 @@ impl Map {
     }
 }
 
-/// The deviation `s` of Gaussian frequencies that stand for a Gaussian kernel of bandwidth `σ`:
+/// Returns the standard deviation `s` of Gaussian frequencies for a Gaussian kernel of bandwidth `σ`. That is
 /// `exp(−‖x − z‖²/2σ²) = exp(−s² ‖x − z‖²/2)` with `s = 1/σ`.
 ///
 /// The ASKL paper's text says `N(0, 1/σ)` where it should say `N(0, σ⁻² I)`; its experiments name
@@ -121,7 +121,7 @@ pub struct FeatureMapParams {
     pub features: usize,
     /// Deviation of the entries of `O`, in 1/input unit.
     pub std: f64,
-    /// Deviation of the entries of `O'`; that of `O` if absent.
+    /// Standard deviation of the entries of `O'`; the deviation of `O` if absent.
     pub std_prime: Option<f64>,
 }
 
@@ -198,8 +198,8 @@ pub struct FeatureMap {
 }
 
 impl FeatureMap {
-    /// A map of given frequencies `O`, `O'` (`d × D`; `O'` has no columns for `Stationary`) and
-    /// phases `b`, `b'` (`D`, or empty where the map has none).
+    /// Builds a map from frequencies `O`, `O'` and phases `b`, `b'`. Frequencies are `d × D` (`O'` has no columns for
+    /// `Stationary`); phases have length `D`, or are empty where the map has none.
     ///
     /// # Errors
     /// [`KernelError::NoFeatures`], [`KernelError::NoInputs`], or [`KernelError::Shape`] if the
@@ -237,22 +237,22 @@ impl FeatureMap {
         Ok(Self { map, frequencies, frequencies_prime, phases, phases_prime })
     }
 
-    /// Which map.
+    /// Returns the kind of map.
     pub const fn map(&self) -> Map {
         self.map
     }
 
-    /// The frequencies `O`, `d × D`.
+    /// Returns the frequencies `O`, `d × D`.
     pub fn frequencies(&self) -> ArrayView2<'_, f64> {
         self.frequencies.view()
     }
 
-    /// The frequencies `O'`, `d × D`, or no columns.
+    /// Returns the frequencies `O'`, `d × D`, or no columns.
     pub fn frequencies_prime(&self) -> ArrayView2<'_, f64> {
         self.frequencies_prime.view()
     }
 
-    /// `φ(x)` of each row of `inputs` (`n × d`): `n × D`, or `n × 2D` for [`Map::Psi`].
+    /// Returns `φ(x)` of each row of `inputs` (`n × d`): `n × D`, or `n × 2D` for [`Map::Psi`].
     ///
     /// # Panics
     /// If the inputs have another width than the frequencies.
@@ -283,7 +283,7 @@ impl FeatureMap {
         }
     }
 
-    /// Expected inner product `E φ(x)·φ(z)` over the phases, given the frequencies, for rows of
+    /// Returns the expected inner product `E φ(x)·φ(z)` over the phases, given the frequencies. It is for rows of
     /// `left` (`n × d`) and `right` (`m × d`): `n × m`. For [`Map::Psi`] it is exact, not a mean.
     /// ```text
     /// psi, shared  (1/4D) Σ_j Σ_{u,v ∈ {w_j, w'_j}} cos(uᵀx − vᵀz)

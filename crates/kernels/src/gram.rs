@@ -72,7 +72,7 @@ const fn unscaled() -> f64 {
 const TILE: usize = 256;
 
 impl Kernel {
-    /// `k(x, z)` of two points.
+    /// Returns `k(x, z)` of two points.
     ///
     /// # Panics
     /// If the points differ in dimension.
@@ -100,7 +100,7 @@ impl Kernel {
         matches!(self, Self::Gaussian { .. } | Self::Matern { .. })
     }
 
-    /// The Gram matrix `K_ij = k(x_i, x_j)` of the rows of `inputs` (`n × d`): `n × n`.
+    /// Returns the Gram matrix `K_ij = k(x_i, x_j)` of the rows of `inputs` (`n × d`): `n × n`.
     ///
     /// Exactly symmetric; of a Gaussian or a Matérn kernel the diagonal is exactly 1. Only tiles on and above the
     /// diagonal are multiplied: `n² d` flops.
@@ -128,8 +128,8 @@ impl Kernel {
         gram
     }
 
-    /// The part on and above the diagonal of [`Kernel::gram`], which is all that a Cholesky factor
-    /// reads, on so many threads; below, entries are 0 or right.
+    /// Computes [`Kernel::gram`] on and above the diagonal, on so many threads. That is all that a Cholesky factor
+    /// reads; below, entries are 0 or right.
     ///
     /// ```
     /// use mercer_kernels::Kernel;
@@ -167,8 +167,8 @@ impl Kernel {
         gram
     }
 
-    /// The cross-Gram matrix `K_ij = k(x_i, z_j)` of the rows of `left` (`m × d`) and `right`
-    /// (`n × d`): `m × n`, in `2 m n d` flops.
+    /// Computes the cross-Gram matrix `K_ij = k(x_i, z_j)` of two sets of rows. They are the rows of `left` (`m × d`)
+    /// and `right` (`n × d`): `m × n`, in `2 m n d` flops.
     ///
     /// # Panics
     /// If the two differ in the number of columns.
@@ -176,8 +176,8 @@ impl Kernel {
         self.sections(right).at(left)
     }
 
-    /// The functions `k(·, z_j)` of the rows `z_j` of `right` (`n × d`), ready to be evaluated at
-    /// many points: what a kernel machine keeps of its training rows.
+    /// Returns the functions `k(·, z_j)` of the rows `z_j` of `right` (`n × d`). They can be evaluated at many points:
+    /// a kernel method keeps them of its training rows.
     pub fn sections(self, right: ArrayView2<'_, f64>) -> Sections {
         let centre = self.centre(right);
         // Of a point the number is all that is needed.
@@ -189,8 +189,8 @@ impl Kernel {
         Sections { kernel: self, centre, points }
     }
 
-    /// What is subtracted from all points: their mean for a kernel that depends on differences
-    /// only, so that `‖x‖² + ‖z‖² − 2 x·z` does not cancel for data far from the origin.
+    /// The point subtracted from all points. It is their mean for a kernel that depends on differences only, so that
+    /// `‖x‖² + ‖z‖² − 2 x·z` does not cancel for data far from the origin.
     fn centre(self, inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
         if self.is_stationary() { inputs.mean_axis(Axis(0)) } else { None }
     }
@@ -349,23 +349,23 @@ impl Sections {
         Ok(Self { kernel, centre, points: Points::centred(points) })
     }
 
-    /// The kernel.
+    /// Returns the kernel.
     pub const fn kernel(&self) -> Kernel {
         self.kernel
     }
 
-    /// What is subtracted from every point before the kernel is evaluated, `d`, if anything is.
+    /// Returns the point (`d`), if any, subtracted from every point. The kernel is evaluated after that.
     pub fn centre(&self) -> Option<ArrayView1<'_, f64>> {
         self.centre.as_ref().map(Array1::view)
     }
 
-    /// The points `z_j` minus the centre, `n × d`.
+    /// Returns the points `z_j` minus the centre, `n × d`.
     pub fn points(&self) -> ArrayView2<'_, f64> {
         self.points.points.view()
     }
 
-    /// `k(x, z)` between all rows of `inputs` (`m × d`), of the same kernel around the same centre:
-    /// `m × m`.
+    /// Computes `k(x, z)` between all rows of `inputs` (`m × d`): `m × m`. It is the same kernel around the same
+    /// centre.
     ///
     /// ```
     /// use mercer_kernels::Kernel;
@@ -382,7 +382,7 @@ impl Sections {
         }
     }
 
-    /// Mean `k(x, x)` over the rows of `inputs`; none of no rows.
+    /// Returns the mean `k(x, x)` over the rows of `inputs`; none of no rows.
     pub fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64> {
         let kernel = self.kernel;
         let own = |x: ArrayView1<'_, f64>| kernel.of(x, x);
@@ -393,17 +393,17 @@ impl Sections {
         (inputs.nrows() > 0).then(|| sum / inputs.nrows() as f64)
     }
 
-    /// Number of functions `n`.
+    /// Returns the number of functions `n`.
     pub fn len(&self) -> usize {
         self.points.points.nrows()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Dimension `d` of the points.
+    /// Returns the dimension `d` of the points.
     pub fn features(&self) -> usize {
         match self.kernel {
             Kernel::Precomputed { columns } => columns,
@@ -411,7 +411,7 @@ impl Sections {
         }
     }
 
-    /// `k(x_i, z_j)` for the rows `x_i` of `left` (`m × d`): `m × n`, in `2 m n d` flops.
+    /// Returns `k(x_i, z_j)` for the rows `x_i` of `left` (`m × d`): `m × n`, in `2 m n d` flops.
     ///
     /// # Panics
     /// If `left` has another number of columns.
@@ -431,7 +431,7 @@ impl Sections {
     }
 }
 
-/// Rounding of an exponent, `s² ε ‖x‖²`, above which those of neighbours are computed from differences: a row
+/// Rounding of an exponent, `s² ε ‖x‖²`, above which the exponents of neighbours are computed from differences: a row
 /// at distance 0 must have the value 1 for any `s`.
 const ROUNDED: f64 = 1e-9;
 /// Share of `‖x‖² + ‖z‖²` below which a squared distance is computed from differences where its root is taken.

@@ -13,7 +13,7 @@
 //! | `H` | [`PairSections`], [`PairOperator`] | hyper-Gram matrix over [`Pairs`] | `P × P` |
 //! | `γ` | [`LearnedKernel`] | `k(x, x') = Σ_q γ_q h(q, (x, x'))` | `P` |
 //!
-//! It does not know what the points are, nor what is learned from them.
+//! It does not know what the points are, nor what models learn from them.
 
 mod covariance;
 mod distance;

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Rows of a tile: 1024 × 1024 kernel values take 8 MiB a thread.
 const TILE: usize = 1024;
 
-/// `K + t I` of a Gaussian kernel that is never stored: its tiles are computed anew for each product.
+/// `K + t I` of a Gaussian kernel that is never stored. Its tiles are computed anew for each product.
 ///
 /// Only tiles on and above the diagonal are computed, `n² d` flops a product, and dealt out to the
 /// threads. Memory is `n d` numbers, `n r` a thread, and a tile a thread. The sums depend, in their
@@ -33,7 +33,7 @@ pub struct GaussianOperator<'a> {
 }
 
 impl<'a> GaussianOperator<'a> {
-    /// `exp(−s² ‖x − z‖²/2)` of the rows of `inputs` (`n × d`), plus `ridge` on the diagonal.
+    /// Returns `exp(−s² ‖x − z‖²/2)` of the rows of `inputs` (`n × d`), plus `ridge` on the diagonal.
     pub fn new(inputs: ArrayView2<'a, f64>, std: f64, ridge: f64, threads: usize) -> Self {
         let kernel = Kernel::Gaussian { std };
         let tiles =
@@ -41,8 +41,8 @@ impl<'a> GaussianOperator<'a> {
         Self { inputs, tiles, ridge, threads: threads.max(1) }
     }
 
-    /// The same matrix with its tiles stored in single precision, some `2 n²` bytes; asks `check` after
-    /// every row of tiles whether to go on.
+    /// Stores the tiles of this matrix in single precision, in some `2 n²` bytes. It asks `check` after every row of
+    /// tiles whether to go on.
     ///
     /// ```
     /// use mercer_kernels::GaussianOperator;
@@ -125,11 +125,11 @@ fn of_threads(threads: usize, share: impl Fn(usize) -> Array2<f64> + Sync) -> Ar
     image
 }
 
-/// `K + t I` of a Gaussian kernel with the upper half of `K` stored in single precision: a product reads
-/// some `2 n²` bytes, where [`GaussianOperator`] computes `n² d/2` multiply-adds and as many exponentials.
+/// `K + t I` of a Gaussian kernel, its upper half of `K` stored in single precision. A product reads some `2 n²` bytes,
+/// where [`GaussianOperator`] computes `n² d/2` multiply-adds and as many exponentials.
 ///
 /// An entry is off by 2⁻²⁵ of itself at most, and so is each product with an entry, so that it serves as the cheap
-/// operator of [`refined_gradients`]. Sums within a tile are in single precision, those of tiles in double.
+/// operator of [`refined_gradients`]. Sums within a tile are in single precision, sums of tiles in double.
 ///
 /// ```
 /// use mercer_kernels::GaussianOperator;
@@ -149,7 +149,7 @@ pub struct StoredGaussian {
 }
 
 impl StoredGaussian {
-    /// Bytes of the tiles.
+    /// Returns the number of bytes of the tiles.
     pub fn bytes(&self) -> u64 {
         self.tiles.iter().map(|tile| 4 * tile.len() as u64).sum()
     }
@@ -199,10 +199,10 @@ impl SymmetricOperator for StoredGaussian {
 
 /// `(K + t I) α = B` with a Gaussian kernel matrix too large to store.
 ///
-/// Conjugate gradients on a [`GaussianOperator`], preconditioned by Nyström's approximation of `K`
-/// from some of its columns. Memory is some `3 n (d + l)` numbers for `l` columns. Where it may be `stored`, the
-/// products are with a [`StoredGaussian`] of `2 n²` bytes beside, and the computed matrix judges what they reach, once a
-/// round ([`refined_gradients`]): it is assembled a few times and not once an iteration.
+/// Conjugate gradients on a [`GaussianOperator`], preconditioned by Nyström's approximation of `K` from some of its
+/// columns. Memory is some `3 n (d + l)` numbers for `l` columns. Where it may be `stored`, the products are with a
+/// [`StoredGaussian`] of `2 n²` bytes beside. The computed matrix judges what they reach, once a round
+/// ([`refined_gradients`]): it is assembled a few times and not once an iteration.
 ///
 /// ```
 /// use mercer_kernels::GaussianSystem;
@@ -231,11 +231,11 @@ pub struct GaussianSystem<'a> {
 }
 
 impl<'a> GaussianSystem<'a> {
-    /// Rows up to which methods store the matrix unless they are told otherwise: 3.3 GB.
+    /// Rows up to which methods store the matrix by default: 3.3 GB.
     pub const STORED_ROWS: usize = 40_000;
 
-    /// Itself, stored if it has at most so many rows and `reserve` grants the bytes for it, else computed for
-    /// each product.
+    /// Stores the matrix if it is small enough, else computes it for each product. To be stored it must have at most so
+    /// many rows, and `reserve` must grant the bytes.
     ///
     /// ```
     /// use mercer_kernels::GaussianSystem;
@@ -268,7 +268,7 @@ impl<'a> GaussianSystem<'a> {
         Ok(computed)
     }
 
-    /// `K + t I`.
+    /// Returns `K + t I`.
     pub fn operator(&self) -> GaussianOperator<'a> {
         GaussianOperator::new(self.inputs, self.std, self.ridge, self.threads)
     }
@@ -284,9 +284,8 @@ impl<'a> GaussianSystem<'a> {
         8 * (numbers + threads * TILE * TILE) as u64 + 4 * stored as u64
     }
 
-    /// `α` for the right-hand sides in the columns of `right` (`n × r`); `core` are the rows whose
-    /// columns of `K` make the preconditioner. See [`conjugate_gradients`] for `tolerance`, the
-    /// most iterations and `watch`.
+    /// Solves for `α`, with the right-hand sides in the columns of `right` (`n × r`). `core` are the rows whose columns
+    /// of `K` make the preconditioner. See [`conjugate_gradients`] for `tolerance`, the most iterations and `watch`.
     ///
     /// # Errors
     /// As [`Nystrom::new`], [`conjugate_gradients`] and [`refined_gradients`], and what `watch` says.
@@ -348,7 +347,7 @@ mod tests {
         assert!(matches!(stopped, Err(LinalgError::NotFinite { operation: "a test" })));
     }
 
-    /// What is stored has half of the digits, and the solution all of them.
+    /// The stored matrix has half of the digits, and the solution all of them.
     #[test]
     fn a_stored_matrix_gives_the_solution_of_the_computed_one() {
         let wave = |i: usize, j: usize| ((i * (2 * j + 3)) as f64 * 0.37).sin();

@@ -6,10 +6,10 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Keeps where a long fit stands, so that one that was cut off goes on from there, to the same bits.
+/// Keeps where a long fit stands, so that an interrupted fit can go on. The fit goes on from there, to the same bits.
 ///
-/// What is kept must determine all that follows, and must not depend on how long the fit is to be:
-/// then a longer fit goes on from a shorter one, too.
+/// The kept state must determine all that follows, and must not depend on how long the fit is to be: then a longer fit
+/// goes on from a shorter one, too.
 ///
 /// ```
 /// use mercer_learning::{Checkpoints, Fitting, State};
@@ -29,10 +29,10 @@ use std::fmt::Write as _;
 /// # Ok::<(), mercer_learning::LearningError>(())
 /// ```
 pub trait Checkpoints {
-    /// What the same fit kept last, if there is such a thing; asked for once, at the start.
+    /// Returns the state that the same fit kept last, if any. It is asked for once, at the start.
     fn last(&mut self) -> Option<State>;
 
-    /// Whether it is time to keep something, between two steps or when the fit has `ended`: a matter
+    /// Returns whether it is time to keep a state. It is asked between two steps or when the fit has `ended`: a matter
     /// of the clock, so that it must change no result.
     fn due(&self, ended: bool) -> bool;
 
@@ -49,7 +49,7 @@ struct Head {
 }
 
 impl State {
-    /// Its bytes, with a check sum.
+    /// Returns its bytes, with a check sum.
     ///
     /// # Panics
     /// Never: names, shapes and values always print.
@@ -80,7 +80,7 @@ impl State {
         packed
     }
 
-    /// What [`State::pack`] made these bytes of.
+    /// Restores the state that [`State::pack`] made these bytes of.
     ///
     /// ```
     /// use mercer_learning::State;

@@ -2,8 +2,8 @@ use crate::{LearningError, Method, Setting, Settings, Shape, Task};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// What another setting must be for one to be heeded. Two names are no settings: `method`, the name of
-/// the method, where several share a type of settings, and `task`, `classification` or `regression`.
+/// Condition on another setting under which a setting is used. Two names are no settings: `method`, the name of the
+/// method, where several share a type of settings, and `task`, `classification` or `regression`.
 ///
 /// ```
 /// use mercer_learning::Where;
@@ -67,7 +67,7 @@ fn listed<T: fmt::Display>(items: &[T], last: &str) -> String {
     }
 }
 
-/// Settings that are heeded where any of some conditions holds.
+/// Settings that are used where any of some conditions holds.
 ///
 /// ```
 /// use mercer_learning::{Condition, Where};
@@ -78,9 +78,9 @@ fn listed<T: fmt::Display>(items: &[T], last: &str) -> String {
 /// ```
 pub type Condition = (&'static [&'static str], &'static [Where]);
 
-/// Those settings, where each line of `lines` says of some where they are heeded. Of several lines that name
-/// a setting, each must hold. What does nothing is refused to those who give it
-/// ([`Method::check_active`]); a study or a tuner may leave it where it is.
+/// Returns those settings, where each line of `lines` states conditions under which some are used. Of several lines
+/// that name a setting, each must hold. What does nothing is refused to those who give it ([`Method::check_active`]); a
+/// study or a tuner may leave it where it is.
 ///
 /// ```
 /// use mercer_learning::{Condition, Where, declared, with_conditions, parameters};
@@ -133,13 +133,13 @@ fn written(value: Option<&Value>) -> String {
 }
 
 impl Method {
-    /// Whether a setting of its type of settings can ever do anything here: some are another method's.
+    /// Returns whether a setting of its type of settings can ever do anything here. Some are another method's.
     pub fn offers(&self, setting: &Setting) -> bool {
         let own = |one: &Where| one.by != "method" || one.holds(self.name);
         setting.heeded.iter().all(|any| any.iter().any(own))
     }
 
-    /// Where a setting is heeded by this method, in a sentence; none where it always is.
+    /// Says in a sentence where a setting is used by this method. It is none where the setting always is.
     pub fn only(&self, setting: &Setting) -> Option<String> {
         let own = |one: &Where| one.by == "method";
         let open = |any: &&&[Where]| !any.iter().any(|one| own(one) && one.holds(self.name));
@@ -151,9 +151,9 @@ impl Method {
         (!all.is_empty()).then(|| format!("Only where {}.", all.join(", and ")))
     }
 
-    /// Refuses what was given and would do nothing, for another setting is what it is. What is given as
-    /// null is not set, and so is not refused; nor is what would be there without being given, so that all
-    /// the settings of a fit can be given again.
+    /// Refuses what was given and would do nothing, for another setting is what it is. A setting given as null is not
+    /// set, and so is not refused. Nor is a setting that would be there without being given, so that all the settings
+    /// of a fit can be given again.
     ///
     /// # Errors
     /// [`LearningError::Unheeded`] names the first, and what it hangs on.
@@ -161,7 +161,7 @@ impl Method {
         self.inactive(given, shape).into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// The settings that do nothing beside these, of which none is left out.
+    /// Returns the settings that do nothing beside these, without leaving any out.
     pub fn idle(&self, settings: &Settings, task: Task) -> Vec<&'static str> {
         let holds = |one: &Where| one.holds(&self.found(one, settings, task));
         let idle = |setting: &Setting| !setting.heeded.iter().all(|any| any.iter().any(holds));
@@ -176,7 +176,7 @@ impl Method {
         }
     }
 
-    /// All of what was given that would do nothing, by name, with the error of [`Self::check_active`].
+    /// Returns all given settings that would do nothing, by name. Each comes with the error of [`Self::check_active`].
     pub fn inactive(&self, given: &Settings, shape: &Shape) -> Vec<(&'static str, LearningError)> {
         let declared = (self.settings)();
         let begun = declared

@@ -181,7 +181,7 @@ impl Checkpoints for Kept {
 }
 
 impl<'a> Conformance<'a> {
-    /// The checks of `method` at its default settings.
+    /// Returns the checks of `method` at its default settings.
     pub const fn of(method: &'a Method) -> Self {
         Self { method, settings: Settings::new() }
     }
@@ -195,13 +195,17 @@ impl<'a> Conformance<'a> {
 
     /// Walks the laws, stopping at the first that does not hold.
     ///
-    /// Each of the method's tasks: default and tunable settings build for every shape, unknown
-    /// settings are refused by name; what is declared is accepted, is what is used where nothing is given,
-    /// and holds defaults and tuner, which stay in its ranges; fits are reproducible; a row's prediction depends neither on
-    /// the order nor on the company of the other rows; inputs of a wrong width and NaN are refused;
-    /// one column, one class, and rows that are all equal end in a fit or in a clear error; it can be kept and restored; a fit
-    /// that was kept when it was cut off goes on to the same bits; where it weighs rows, a weight is so many
-    /// equal rows; and it beats chance.
+    /// For each of the method's tasks:
+    /// - default and tunable settings build for every shape, and unknown settings are refused by name;
+    /// - the declared values are accepted, are used where nothing is given, and bind defaults and tuner, which stay in
+    ///   their ranges;
+    /// - fits are reproducible;
+    /// - a row's prediction depends neither on the order nor on the company of the other rows;
+    /// - inputs of a wrong width and NaN are refused;
+    /// - one column, one class, and rows that are all equal end in a fit or in a clear error;
+    /// - it can be kept and restored, and a fit that was kept when it was cut off goes on to the same bits;
+    /// - where it weighs rows, a weight is so many equal rows;
+    /// - it beats chance.
     ///
     /// # Errors
     /// The first [`Violation`].
@@ -447,8 +451,7 @@ impl<'a> Conformance<'a> {
         Ok(())
     }
 
-    /// Restored from its state a predictor is the same to the last bit; a state of which something
-    /// is missing is refused.
+    /// Restored from its state a predictor is the same to the last bit; an incomplete state is refused.
     fn can_be_kept(
         &self,
         predictor: &dyn Predictor,

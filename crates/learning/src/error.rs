@@ -60,7 +60,7 @@ pub enum LearningError {
         /// The offending value.
         value: f64,
     },
-    /// Weights of which none is positive.
+    /// Weights with no positive one among them.
     #[error("all weights are 0: no row counts; give some rows a weight above 0")]
     NoWeight,
     /// A setting that was given and would do nothing.
@@ -72,7 +72,7 @@ pub enum LearningError {
         name: &'static str,
         /// Where it counts.
         only: String,
-        /// What is the case.
+        /// The actual state.
         here: String,
     },
     /// A class index outside the declared range.
@@ -89,7 +89,7 @@ pub enum LearningError {
         /// The number of classes declared.
         classes: usize,
     },
-    /// Labels as linfa has them, of which most have no row.
+    /// Labels as linfa has them, most of them without a row.
     #[error(
         "label {label} among {}: labels count the classes from 0; number those that occur 0, 1, 2, ...",
         counted(*rows, "row", "rows")
@@ -100,7 +100,7 @@ pub enum LearningError {
         /// Number of rows.
         rows: usize,
     },
-    /// Fewer than two classes in the training part: nothing can be told apart.
+    /// Fewer than two classes in the training part: no class can be learned.
     #[error("{}; a classifier needs at least two", of_one_class(*rows))]
     OneClass {
         /// Rows of the training part.
@@ -113,7 +113,7 @@ pub enum LearningError {
         name: &'static str,
         /// Its value, printed.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         must: &'static str,
     },
     /// Settings that do not have the declared form (unknown name, wrong type).
@@ -224,7 +224,7 @@ pub enum LearningError {
     State {
         /// The value, array or part.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// No method of that name.
@@ -237,7 +237,7 @@ pub enum LearningError {
     },
 }
 impl LearningError {
-    /// Training that came to no number, or to a loss far above the first, with the settings that may be too
+    /// Reports training that came to no number, or to a loss far above the first. It names the settings that may be too
     /// large for it.
     ///
     /// ```
@@ -273,7 +273,7 @@ impl LearningError {
         }
     }
 
-    /// A setting outside its range: a number of many zeros with an exponent.
+    /// Returns a setting outside its range: a number of many zeros with an exponent.
     ///
     /// ```
     /// use mercer_learning::LearningError;

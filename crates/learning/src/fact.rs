@@ -1,4 +1,4 @@
-//! Names of those facts of a fit that are read by others than the learner that states them.
+//! Names of facts of a fit that others than the stating learner read.
 //!
 //! [`crate::Outcome::facts`] are numbers by name, since every method has its own and a record keeps
 //! whatever there was. What a table, a bound or a page asks for has its name here, so that whoever
@@ -12,25 +12,27 @@
 
 /// Training rows that the fit used, where a cap left some out.
 pub const ROWS_USED: &str = "rows-used";
-/// Subsets or parts of the rows, of a method that divides them, in which a class is missing; there is none
-/// where none is.
+/// Subsets or parts of the rows in which a class is missing. It is stated by a method that divides the rows; there is
+/// none where none is.
 pub const SUBSETS_WITHOUT_A_CLASS: &str = "subsets-without-a-class";
 /// Fits of a method's own search that stopped short of their tolerance.
 pub const SEARCH_NOT_CONVERGED: &str = "search-not-converged";
-/// Share of the angles of random features, over some training rows, of which the number format has no digit
-/// behind the point, so that their cosine is noise; there is none where none is.
+/// Share of the angles of random features without a digit behind the point. It is over some training rows: the number
+/// format has no such digit, so that the cosine is noise. There is none where none is.
 pub const LOST_ANGLES: &str = "lost-angles";
-/// Largest less smallest value of a learned kernel for two training rows that differ, as a share of its largest value.
+/// Variation of a learned kernel over pairs of different training rows. It is the largest less the smallest value, as a
+/// share of its largest value.
 pub const KERNEL_VARIATION: &str = "kernel-variation";
-/// `‖K − K̂‖_F/‖K‖_F` over some training rows, of a learned kernel `K` and the features `K̂` that stand in for it.
+/// Relative error `‖K − K̂‖_F/‖K‖_F` of features over some training rows. `K` is a learned kernel and `K̂` the features
+/// that stand in for it.
 pub const FEATURES_ERROR: &str = "features-error";
-/// Begins the name of a setting that was changed and that the solver which was chosen does not read.
+/// Begins the name of a changed setting that the chosen solver does not read.
 pub const UNREAD: &str = "unread-";
-/// Mean loss of the training rows: of stochastic methods over the last pass, as its batches met it.
+/// Mean loss of the training rows. Of stochastic methods it is over the last pass, as its batches met it.
 pub const LOSS: &str = "loss";
 /// `loss` with the penalties of the method.
 pub const OBJECTIVE: &str = "objective";
-/// `‖W‖_*` of the read-out.
+/// `‖W‖_*` of the output weights.
 pub const TRACE_NORM: &str = "trace-norm";
 /// Mean `‖φ(x)‖²` over training rows.
 pub const FEATURE_NORM_SQUARED: &str = "feature-norm-squared";
@@ -46,7 +48,7 @@ pub const MEAN_LOSS: &str = "mean-loss";
 pub const BATCH_USED: &str = "batch-used";
 /// Iterations of an iterative solve.
 pub const ITERATIONS: &str = "iterations";
-/// 1 where they were with a matrix stored in single precision, 0 where it was computed for each.
+/// Whether the iterations used a matrix stored in single precision: 1 or 0. At 0 it was computed for each.
 pub const STORED: &str = "stored";
 /// What they left of the quantity that their tolerance bounds.
 pub const RESIDUAL: &str = "residual";

@@ -24,16 +24,16 @@ pub enum Convergence {
         /// Iterations used.
         iterations: usize,
     },
-    /// A fixed number of steps, carried out; no statement about optimality.
+    /// A fixed number of steps was run; no statement about optimality.
     FixedSteps {
-        /// Steps carried out.
+        /// Steps that were run.
         steps: usize,
     },
     /// An iteration that ended above its tolerance.
     NotConverged {
         /// Iterations used.
         iterations: usize,
-        /// What is left of the quantity that the tolerance bounds; NaN where that is not known.
+        /// The remainder of the quantity that the tolerance bounds; NaN where that is not known.
         #[serde(deserialize_with = "or_nan")]
         residual: f64,
     },
@@ -41,12 +41,12 @@ pub enum Convergence {
     FewColumns {
         /// Columns used.
         columns: usize,
-        /// What is left of the quantity that the tolerance bounds.
+        /// The remainder of the quantity that the tolerance bounds.
         residual: f64,
         /// The tolerance.
         goal: f64,
     },
-    /// Factors that are as near as was asked, and a solution with them that is not near.
+    /// Factors that are as near as was asked, with a solution that is not near.
     FarSolution {
         /// Its relative error.
         residual: f64,
@@ -61,8 +61,8 @@ fn or_nan<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 }
 
 impl Convergence {
-    /// What a user must know of a fit that ended above its tolerance; nothing of any other. What to do about
-    /// it hangs on what the method can be told: [`crate::Method::unconverged`].
+    /// Returns a warning about a fit that ended above its tolerance. It says nothing of any other. The remedy hangs on
+    /// the settings that the method accepts: [`crate::Method::unconverged`].
     ///
     /// ```
     /// use mercer_learning::Convergence;
@@ -99,7 +99,7 @@ impl Convergence {
         }
     }
 
-    /// Whether a fit ended above its tolerance.
+    /// Returns whether a fit ended above its tolerance.
     ///
     /// ```
     /// use mercer_learning::Convergence;
@@ -194,7 +194,7 @@ pub struct Outcome<P> {
 pub type Fitted = Outcome<Box<dyn Predictor>>;
 
 impl<P: Predictor + 'static> Outcome<P> {
-    /// Forgets the predictor's type, and facts that are no numbers: neither a record nor a model file can hold them.
+    /// Forgets the predictor's type, and facts that are no numbers. Neither a record nor a model file can hold them.
     ///
     /// ```
     /// # use mercer_learning::{Convergence, Outcome, Predictor, State, Task};
@@ -230,13 +230,13 @@ impl<P: Predictor + 'static> Outcome<P> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
-    /// Steps carried out.
+    /// Steps that were run.
     pub step: usize,
-    /// Passes over the training rows carried out.
+    /// Passes over the training rows that were run.
     pub epoch: f64,
 }
 
-/// Looks at an iterative fit every so many steps; it may keep rows that the learner never sees.
+/// Looks at an iterative fit every so many steps. It may keep rows that the learner never sees.
 ///
 /// ```
 /// use mercer_learning::{LearningError, Moment, Predictor, Probe};
@@ -260,7 +260,7 @@ pub struct Moment {
 /// fitting.probe = Some(&mut losses); // and hand it to a learner's fit
 /// ```
 pub trait Probe {
-    /// Steps between two looks, at least 1.
+    /// Returns the number of steps between two looks, at least 1.
     fn interval(&self) -> usize;
 
     /// One look: the current predictor, and the learner's own numbers (loss, penalties, norms).
@@ -344,7 +344,7 @@ pub struct Fitting<'a> {
     pub probe: Option<&'a mut dyn Probe>,
     /// Which fold of a released permutation the training rows are, if they are one.
     pub fold: Option<Fold>,
-    /// Where a long fit is kept, so that it can go on after it was cut off.
+    /// Store of a long fit, so that it can go on after an interruption.
     pub checkpoints: Option<&'a mut dyn Checkpoints>,
 }
 
@@ -361,8 +361,8 @@ impl Fitting<'_> {
         }
     }
 
-    /// What may end a fit or be kept of it between two steps: asks the limits, and keeps the `state`
-    /// when it is time to, or when the user ends the fit.
+    /// Handles the end or the keeping of a fit between two steps. It asks the limits, and keeps the `state` when it is
+    /// time to, or when the user ends the fit.
     ///
     /// ```
     /// use mercer_learning::{Fitting, LearningError, Limits, State};
@@ -387,7 +387,7 @@ impl Fitting<'_> {
         checked
     }
 
-    /// Keeps the `state` in which a long fit ended: a longer one can go on from it.
+    /// Keeps the `state` in which a long fit ended. A longer one can go on from it.
     pub fn at_end(&mut self, state: impl FnOnce() -> State) {
         if let Some(checkpoints) = self.checkpoints.as_deref_mut()
             && checkpoints.due(true)

@@ -1,8 +1,8 @@
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-/// In which of `count` folds each row is held out: folds of equal size to within one row, and each
-/// class spread over them as evenly as it goes.
+/// Returns in which of `count` folds each row is held out. Folds have equal size to within one row, and each class is
+/// spread over them as evenly as it goes.
 ///
 /// Rows of a class are shuffled and dealt out in turn, each class going on where the last stopped.
 ///

@@ -1,9 +1,8 @@
 //! The nouns of learning theory, in the words that every other crate uses.
 //!
-//! A [`Sample`] is inputs with targets; a [`Task`] says what the targets are; a [`Method`] is a
-//! named way to build a [`Learner`] from [`Settings`]; fitting a learner to a sample gives a
-//! [`Predictor`]. Losses and metrics live here too, and [`Estimator`] speaks linfa's
-//! `Fit`/`Predict`.
+//! A [`Sample`] is inputs with targets; a [`Task`] says what the targets are. A [`Method`] is a named way to build a
+//! [`Learner`] from [`Settings`]; fitting a learner to a sample gives a [`Predictor`]. Losses and metrics live here
+//! too, and [`Estimator`] speaks linfa's `Fit`/`Predict`.
 //!
 //! | symbol | code | meaning | shape |
 //! |---|---|---|---|

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// A loss of `K` scores against a class, or of one value against a real target.
+/// A loss of `K` scores against a class, or of a value against a target. The target is real.
 ///
 /// | loss | value | (sub-)gradient with respect to `f` |
 /// |---|---|---|
@@ -32,8 +32,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// Loss of the scores `f` (length `K ≥ 2`) of a point of class `label`; `f` becomes the
-    /// gradient.
+    /// Returns the loss of the scores `f` (length `K ≥ 2`) of a point of class `label`. `f` becomes the gradient.
     ///
     /// ```
     /// use mercer_learning::Loss;
@@ -86,7 +85,7 @@ impl Loss {
         }
     }
 
-    /// Squared loss of one value against a real target; `f` becomes the gradient.
+    /// Returns the squared loss of one value against a real target; `f` becomes the gradient.
     ///
     /// The other losses have no meaning for real targets; learners refuse them by name when
     /// their settings meet the sample.

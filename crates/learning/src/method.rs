@@ -60,8 +60,8 @@ pub trait Learner: Send + Sync {
         self.fit(&windows.next()?, fitting)
     }
 
-    /// Whether [`Learner::fit`] heeds [`Sample::weights`] exactly: a row of weight 2 counts as two equal rows.
-    /// A learner that does not must be handed none; [`crate::conformance`] holds the others to their word.
+    /// Returns whether [`Learner::fit`] uses [`Sample::weights`] exactly. A row of weight 2 then counts as two equal
+    /// rows. A learner that does not must be handed none; [`crate::conformance`] holds the others to their word.
     fn weighs_rows(&self) -> bool {
         false
     }
@@ -86,7 +86,7 @@ pub enum Tasks {
 }
 
 impl Tasks {
-    /// Whether `task` is among them.
+    /// Returns whether `task` is among them.
     pub const fn include(self, task: Task) -> bool {
         matches!(
             (self, task),
@@ -106,9 +106,9 @@ impl Tasks {
     }
 }
 
-/// Leading terms of a method's cost, in `n` rows, `d` columns, `D` features, `K` outputs, `b` rows of a
-/// batch, `n_test` test rows, and the method's own settings by name; `map.fourier` is 1 where the setting
-/// `map` is `fourier`, else 0.
+/// Leading terms of a method's cost. They are in `n` rows, `d` columns, `D` features, `K` outputs, `b` rows of a batch,
+/// `n_test` test rows, and the method's own settings by name. `map.fourier` is 1 where the setting `map` is `fourier`,
+/// else 0.
 ///
 /// A product is written without a sign or with `·`; `given(pairs, n)` is `n` where the setting `pairs` has no
 /// value; names of its own are explained after commas: `3 epochs n P, P = 16 d + 768`. The cost model reads `fit` and `memory`; `predict` is for people.
@@ -125,8 +125,9 @@ pub struct Cost {
 /// A function that makes one thing of another, or says why it cannot.
 type Making<From, To> = dyn Fn(&From) -> Result<Box<To>, LearningError> + Sync;
 
-/// A registered method: everything that a table, the tuner and the command line need to know. Its functions are
-/// borrowed, so that one that is read from a file while the program runs ([`Box::leak`]) is a method like any other.
+/// A registered method. It holds everything that a table, the tuner and the command line need to know. Its functions
+/// are borrowed, so that one that is read from a file while the program runs ([`Box::leak`]) is a method like any
+/// other.
 ///
 /// ```
 /// use mercer_learning::{
@@ -223,21 +224,21 @@ pub struct Method {
     pub cost: Cost,
     /// The setting that scales training effort (`"epochs"`), if there is one: the tuner's rungs.
     pub resource: Option<&'static str>,
-    /// What may be wrong with a fit of this method, beside what may be with any ([`Method::warnings_of`]).
+    /// Possible problems of a fit of this method. They come beside the problems of any fit ([`Method::warnings_of`]).
     pub warnings: &'static [Warning],
     /// What can be set, as the type declares it that reads it ([`crate::declared`]).
     pub settings: &'static (dyn Fn() -> Vec<Setting> + Sync),
     /// Settings of a sensible first run on standard-scaled data of this shape.
     pub defaults: &'static (dyn Fn(&Shape) -> Settings + Sync),
-    /// What a first run on a table of one's own takes in place of some of these, which studies hold to;
-    /// [`same_as_study`] where that is nothing.
+    /// Settings of a first run on your own table that replace study defaults. It is [`same_as_study`] where nothing is
+    /// replaced.
     pub user_defaults: &'static (dyn Fn(&Shape) -> Settings + Sync),
     /// What a tuner may try on data of this shape.
     pub space: &'static (dyn Fn(&Shape) -> Space + Sync),
     /// Checks the settings and builds the learner.
     pub build: &'static Making<Settings, dyn Learner>,
-    /// Builds a predictor again from what [`Predictor::state`] left: checks every name, type and
-    /// shape, and gives the same scores to the last bit.
+    /// Rebuilds a predictor from the state that [`Predictor::state`] left. It checks every name, type and shape, and
+    /// gives the same scores to the last bit.
     pub restore: &'static Making<State, dyn Predictor>,
 }
 
@@ -264,8 +265,8 @@ impl Method {
         (self.build)(settings)
     }
 
-    /// What a user must know of a fit with these settings that ended above its tolerance, and which of them
-    /// would help; nothing of any other.
+    /// Returns a warning about a fit with these settings that ended above its tolerance. It says which of the settings
+    /// would help, and nothing of any other fit.
     ///
     /// ```
     /// use mercer_learning::{Convergence, ConvergenceHint, Settings, Task, declared, with_hints, parameters};
@@ -332,7 +333,7 @@ impl Method {
         Some(if remedies.is_empty() { told } else { format!("{told}; take {remedies}") })
     }
 
-    /// Whether its learners heed weights of rows ([`Learner::weighs_rows`]), at their default settings.
+    /// Returns whether its learners use weights of rows ([`Learner::weighs_rows`]), at their default settings.
     ///
     /// ```
     /// use mercer_learning::Method;
@@ -349,12 +350,12 @@ impl Method {
         self.learner(&settings, task).is_ok_and(|learner| learner.weighs_rows())
     }
 
-    /// Settings of a first run on a table of one's own: the defaults, overridden by `user_defaults`.
+    /// Returns settings of a first run on your own table. They are the defaults, overridden by `user_defaults`.
     pub fn begun(&self, shape: &Shape) -> Settings {
         (self.defaults)(shape).overridden_by(&(self.user_defaults)(shape))
     }
 
-    /// Its class in the Python package for a task: words in a row, abbreviations in capitals.
+    /// Returns its class name in the Python package for a task. It is words in a row, abbreviations in capitals.
     ///
     /// ```
     /// # use mercer_learning::{Cost, LearningError, Method, Settings, Space, Task, Tasks};
@@ -382,7 +383,7 @@ impl Method {
         words.collect::<String>() + kind
     }
 
-    /// What a user gave, as it is meant: a setting that was given takes the one away that would be heeded
+    /// Returns the settings that a user gave, as they are meant. A given setting removes the setting that would be used
     /// in its place ([`crate::replacing`]), unless that was given too.
     pub fn as_meant(&self, given: &Settings) -> Settings {
         let replaced = (self.settings)().into_iter().filter_map(|setting| {
@@ -393,7 +394,7 @@ impl Method {
     }
 }
 
-/// For a [`Method`] whose first run on a table of one's own takes what studies take.
+/// Replaces nothing, for a [`Method`] whose first run takes the study's settings. The run is on your own table.
 ///
 /// ```
 /// use mercer_learning::{Shape, Task, same_as_study};
@@ -404,7 +405,7 @@ pub const fn same_as_study(_: &Shape) -> Settings {
     Settings::new()
 }
 
-/// The method of that name.
+/// Returns the method of that name.
 ///
 /// ```
 /// use mercer_learning::{Method, find};
@@ -427,7 +428,7 @@ pub fn find<'a>(methods: &'a [Method], name: &str) -> Result<&'a Method, Learnin
         LearningError::UnknownMethod {
             name: name.to_owned(),
             hint: format!(
-                "{near}; `mercer list methods` has all of them; one of a file of your own needs --methods-from FILE"
+                "{near}; `mercer list methods` lists all; for a method in your own file, add --methods-from FILE"
             )
             .replace("?;", "?"),
         }

@@ -23,13 +23,14 @@ pub enum Metric {
     Mae,
     /// Mean over the classes of the harmonic mean of precision and recall, in `[0, 1]`.
     F1,
-    /// Mean over the classes of the share of the rows predicted so that are of the class, in `[0, 1]`.
+    /// Mean precision over the classes, in `[0, 1]`. It is the share of the rows predicted as a class that belong to
+    /// it.
     Precision,
     /// Mean of `−ln p_y`.
     LogLoss,
     /// Mean of `‖p − e_y‖²`.
     Brier,
-    /// Share of pairs of rows of either class whose scores are in the right order, ties counting half.
+    /// Share of pairs of rows of either class whose scores are ordered right. Ties count half.
     Auc,
     /// Share of the targets' variance that the predictions explain.
     R2,
@@ -38,7 +39,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Name in a record.
+    /// Returns the name in a record.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Accuracy => "accuracy",
@@ -55,7 +56,7 @@ impl Metric {
         }
     }
 
-    /// Whether a larger value is a better one.
+    /// Returns whether a larger value is a better one.
     ///
     /// ```
     /// use mercer_learning::Metric;
@@ -73,7 +74,7 @@ impl Metric {
         }
     }
 
-    /// Those that a table of one's own can be tuned and ranked by.
+    /// Returns metrics that your own table can be tuned and ranked by.
     ///
     /// ```
     /// use mercer_learning::{Metric, Task};
@@ -105,8 +106,8 @@ impl Metric {
         }
     }
 
-    /// What it is of a predictor on a sample; nothing where the predictor has no probabilities, or the rows do not
-    /// define it.
+    /// Computes the metric of a predictor on a sample. There is none where the predictor has no probabilities, or the
+    /// rows do not define it.
     ///
     /// ```
     /// use mercer_learning::{Metric, Predictor, Sample, State, Task};
@@ -167,7 +168,7 @@ impl Metric {
     }
 }
 
-/// The second class's score minus the first's, a row.
+/// Returns the second class's score minus the first's, a row.
 ///
 /// ```
 /// assert_eq!(mercer_learning::margins(&ndarray::array![[0.25, 0.75], [1.0, 0.0]]), [0.5, -1.0]);
@@ -176,7 +177,7 @@ pub fn margins(decision: &Array2<f64>) -> Vec<f64> {
     decision.rows().into_iter().map(|row| row[1] - row[0]).collect()
 }
 
-/// Rows of each true class (down) that were predicted as each class (across).
+/// Returns rows of each true class (down) that were predicted as each class (across).
 ///
 /// ```
 /// assert_eq!(mercer_learning::confusion(&[0, 0, 1], &[0, 1, 1], 2), [[1, 0], [1, 1]]);
@@ -193,8 +194,8 @@ pub fn confusion(predicted: &[u32], truth: &[u32], classes: usize) -> Vec<Vec<u6
     counts
 }
 
-/// Precision, recall and F1 of each class, of the counts of [`confusion`]; a precision without a prediction, and what
-/// rests on it, is 0, a class without rows is none.
+/// Computes precision, recall and F1 of each class, of the counts of [`confusion`]. A precision without a prediction,
+/// and what rests on it, is 0, a class without rows is none.
 ///
 /// ```
 /// let found = mercer_learning::by_class(&[vec![8, 2], vec![1, 3]]);
@@ -216,7 +217,7 @@ pub fn by_class(confusion: &[Vec<u64>]) -> Vec<Option<[f64; 3]>> {
     (0..confusion.len()).map(of_class).collect()
 }
 
-/// Metrics of predicted classes, by name.
+/// Returns metrics of predicted classes, by name.
 ///
 /// ```
 /// let found = mercer_learning::class_scores(&[0, 0, 1, 1], &[0, 0, 0, 1], 2);
@@ -240,8 +241,8 @@ pub fn class_scores(labels: &[u32], truth: &[u32], classes: usize) -> BTreeMap<S
     )
 }
 
-/// Metrics of predicted values, by name; without those that the targets do not define: `r2` where they do not vary,
-/// `mape` where one is 0.
+/// Computes metrics of predicted values, by name. It leaves out metrics that the targets do not define: `r2` where they
+/// do not vary, `mape` where one is 0.
 ///
 /// ```
 /// let found = mercer_learning::value_scores(&[1.0, 3.0], &[2.0, 4.0]);
@@ -291,7 +292,7 @@ pub fn row_losses(shares: ArrayView2<'_, f64>, labels: &[u32]) -> (Vec<f64>, Vec
     )
 }
 
-/// Mann and Whitney's statistic over the product of the counts; `None` where a class is absent.
+/// Computes Mann and Whitney's statistic over the product of the counts. It is `None` where a class is absent.
 ///
 /// ```
 /// use mercer_learning::area_under_curve;
@@ -318,7 +319,7 @@ pub fn area_under_curve(of_second: &[f64], labels: &[u32]) -> Option<f64> {
     (pairs > 0.0).then(|| (ranks - second * (second + 1.0) / 2.0) / pairs)
 }
 
-/// Share of equal entries.
+/// Returns the share of equal entries.
 ///
 /// ```
 /// assert_eq!(mercer_learning::accuracy(&[0, 1, 1, 1], &[0, 1, 1, 0]), 0.75);
@@ -332,7 +333,7 @@ pub fn accuracy(predicted: &[u32], truth: &[u32]) -> f64 {
     correct as f64 / truth.len() as f64
 }
 
-/// Mean recall over the classes that occur in `truth`.
+/// Returns the mean recall over the classes that occur in `truth`.
 ///
 /// ```
 /// // Two of three rows of class 0 are right, and the one of class 1.
@@ -359,7 +360,7 @@ pub fn balanced_accuracy(predicted: &[u32], truth: &[u32], classes: usize) -> f6
     recalls.iter().sum::<f64>() / recalls.len() as f64
 }
 
-/// `√(mean (p − t)²)`.
+/// Returns `√(mean (p − t)²)`.
 ///
 /// ```
 /// assert_eq!(mercer_learning::root_mean_squared_error(&[1.0, 2.0], &[4.0, 6.0]), 12.5f64.sqrt());
@@ -373,7 +374,7 @@ pub fn root_mean_squared_error(predicted: &[f64], truth: &[f64]) -> f64 {
     (sum / truth.len() as f64).sqrt()
 }
 
-/// `mean |p − t|`.
+/// Returns `mean |p − t|`.
 ///
 /// ```
 /// assert_eq!(mercer_learning::mean_absolute_error(&[1.0, 2.0], &[4.0, 6.0]), 3.5);
@@ -387,7 +388,7 @@ pub fn mean_absolute_error(predicted: &[f64], truth: &[f64]) -> f64 {
     sum / truth.len() as f64
 }
 
-/// What a record keeps, by name: accuracy and balanced accuracy, or RMSE and mean absolute error.
+/// Computes the metrics of a record, by name. They are accuracy and balanced accuracy, or RMSE and mean absolute error.
 ///
 /// ```
 /// use mercer_learning::{Predictions, Sample, score};

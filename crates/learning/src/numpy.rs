@@ -21,8 +21,8 @@ pub struct NumpyRandomState {
     next: usize,
 }
 
-/// A fold of a permutation that NumPy's legacy generator made: `blocks` consecutive blocks of
-/// `permutation(rows)`, of which block `index` is tested.
+/// A fold of a permutation from NumPy's legacy generator. It has `blocks` consecutive blocks of `permutation(rows)`;
+/// block `index` is tested.
 ///
 /// The authors' code goes on drawing from the generator that made the folds; a learner that
 /// imitates it needs to know where its fold stands.
@@ -50,7 +50,7 @@ pub struct Fold {
 }
 
 impl NumpyRandomState {
-    /// The generator of `RandomState(seed)`.
+    /// Returns the generator of `RandomState(seed)`.
     pub fn seed(seed: u32) -> Self {
         let mut state = [seed; SIZE];
         for i in 1..SIZE {
@@ -60,7 +60,7 @@ impl NumpyRandomState {
         Self { state, next: SIZE }
     }
 
-    /// The next 32 bits.
+    /// Returns the next 32 bits.
     pub fn next_u32(&mut self) -> u32 {
         if self.next == SIZE {
             self.twist();
@@ -73,7 +73,7 @@ impl NumpyRandomState {
         word ^ (word >> 18)
     }
 
-    /// `permutation(n)`: `0..n`, shuffled from the last entry to the second.
+    /// Returns `permutation(n)`: `0..n`, shuffled from the last entry to the second.
     ///
     /// # Panics
     /// If `n` exceeds 2³², beyond which NumPy draws 64 bits.
@@ -132,12 +132,12 @@ impl Fold {
         index * size + if index < longer { index } else { longer }
     }
 
-    /// Rows on which the fits of fold `index` train.
+    /// Returns the rows on which the fits of fold `index` train.
     pub const fn training_rows(&self, index: usize) -> usize {
         self.rows - self.size_of(index)
     }
 
-    /// The generator after it has made the permutation.
+    /// Returns the generator after it has made the permutation.
     pub fn generator(&self) -> (Vec<usize>, NumpyRandomState) {
         let mut generator = NumpyRandomState::seed(self.seed);
         let permutation = generator.permutation(self.rows);

@@ -4,8 +4,8 @@ use serde::{Serialize, forward_to_deserialize_any};
 use serde_json::Value;
 use std::fmt;
 
-/// A type of settings that [`parameters!`](crate::parameters) has declared: what each is called and
-/// means, what it is where nothing is given, and what it may be.
+/// A type of settings that [`parameters!`](crate::parameters) has declared. It says what each is called and means, what
+/// it is where nothing is given, and what it may be.
 ///
 /// ```
 /// use mercer_learning::{Allowed, Parameters, parameters};
@@ -98,11 +98,11 @@ pub struct Setting {
     pub range: Option<Allowed>,
     /// What it may be, where its type cannot tell.
     pub words: Option<&'static str>,
-    /// The setting that would be heeded in its place: whoever sets this one alone takes that one away.
+    /// The setting that would be used in its place. Whoever sets this one alone takes that one away.
     pub replaces: Option<&'static str>,
     /// What it must be for a fit to end within its tolerance that did not.
     pub eases: Option<ConvergenceHint>,
-    /// Where it is heeded: of each list one condition must hold ([`crate::with_conditions`]).
+    /// Where it is used: of each list one condition must hold ([`crate::with_conditions`]).
     pub heeded: Vec<&'static [crate::Where]>,
 }
 
@@ -116,7 +116,7 @@ impl Setting {
     }
 }
 
-/// The settings of a parameter type: [`crate::Method::settings`] of a method that reads them.
+/// Returns the settings of a parameter type: [`crate::Method::settings`] of a method that reads them.
 ///
 /// ```
 /// use mercer_learning::{Allowed, Kind, declared, parameters};
@@ -151,8 +151,8 @@ pub fn declared<P: Parameters>() -> Vec<Setting> {
     entries.map(one).collect()
 }
 
-/// Those settings, where `name` says in another way what `other` does and yields to it: given alone it is
-/// heeded, whatever the defaults or a tuner have for `other` ([`crate::Method::as_meant`]).
+/// Declares that `name` says in another way what `other` does and yields to it. Given alone it is used, whatever the
+/// defaults or a tuner have for `other` ([`crate::Method::as_meant`]).
 ///
 /// ```
 /// use mercer_learning::{declared, parameters, replacing};
@@ -255,7 +255,7 @@ fn plain(doc: &str) -> String {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Allowed {
-    /// What is allowed, in the words of an error: "at least 0 and finite".
+    /// The allowed values, in the words of an error: "at least 0 and finite".
     pub must: &'static str,
     low: f64,
     with_low: bool,
@@ -291,14 +291,14 @@ impl Allowed {
         Self { must, low, with_low, high, with_high }
     }
 
-    /// Whether it holds the number; NaN and infinities are nowhere.
+    /// Returns whether it holds the number; NaN and infinities are nowhere.
     pub fn holds(self, value: f64) -> bool {
         let above = if self.with_low { value >= self.low } else { value > self.low };
         let below = if self.with_high { value <= self.high } else { value < self.high };
         value.is_finite() && above && below
     }
 
-    /// Numbers just outside: for tests that they are refused.
+    /// Returns numbers just outside: for tests that they are refused.
     pub fn outside(self) -> Vec<f64> {
         let Self { low, with_low, high, with_high, .. } = self;
         let below = if with_low { low - low.abs().max(1.0) } else { low };
@@ -335,7 +335,7 @@ impl Allowed {
 /// assert!(Allowed::POSITIVE.check("rate", &Some(0.0)).is_err());
 /// ```
 pub trait InRange {
-    /// The numbers.
+    /// Returns the numbers.
     fn numbers(&self) -> Vec<f64>;
 }
 
@@ -402,7 +402,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of a type.
+    /// Returns the kind of a type.
     ///
     /// ```
     /// use mercer_learning::Kind;
@@ -518,9 +518,8 @@ impl<'de> SeqAccess<'de> for Asked {
     }
 }
 
-/// Declares a type of settings: each with its docstring, type, value where nothing is given, after a
-/// comma its [`Allowed`](crate::Allowed) range, and after `=>` words for what it may be, where its type
-/// cannot tell.
+/// Declares a type of settings. Each has its docstring, type, value where nothing is given, after a comma its
+/// [`Allowed`](crate::Allowed) range. After `=>` it has words for what it may be, where its type cannot tell.
 ///
 /// The type is read by name and refuses other names; [`declared`](crate::declared) lists its settings for
 /// [`Method::settings`](crate::Method::settings); [`Parameters::in_range`](crate::Parameters::in_range) checks the ranges. A field with

@@ -22,8 +22,8 @@ pub enum Predictions {
 }
 
 impl Predictions {
-    /// What the scores of some rows come to, as [`Predictor::decision`] gives them: of classes the
-    /// largest (`n × K`, ties to the smaller index), of real targets the value (`n × 1`).
+    /// Converts scores of some rows, as [`Predictor::decision`] gives them, to predictions. For classes that is the
+    /// largest (`n × K`, ties to the smaller index), for real targets the value (`n × 1`).
     ///
     /// ```
     /// use mercer_learning::{Predictions, Task};
@@ -40,7 +40,7 @@ impl Predictions {
         }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Classes(labels) => labels.len(),
@@ -48,7 +48,7 @@ impl Predictions {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -77,13 +77,13 @@ impl Predictions {
 /// # Ok::<(), mercer_learning::LearningError>(())
 /// ```
 pub trait Predictor: Send + Sync {
-    /// The task it was fitted to.
+    /// Returns the task it was fitted to.
     fn task(&self) -> Task;
 
-    /// Input columns that it expects.
+    /// Returns the number of input columns that it expects.
     fn features(&self) -> usize;
 
-    /// `f(x)` for each row of `inputs` (`n × d`): `n × K` class scores, or `n × 1` values.
+    /// Returns `f(x)` for each row of `inputs` (`n × d`): `n × K` class scores, or `n × 1` values.
     ///
     /// A row's scores do not depend on the other rows. The caller has checked the width.
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64>;
@@ -96,10 +96,10 @@ pub trait Predictor: Send + Sync {
         Ok(self.decision(inputs))
     }
 
-    /// All that [`crate::Method::restore`] needs to build this predictor again, bit by bit.
+    /// Returns all that [`crate::Method::restore`] needs to build this predictor again, bit by bit.
     fn state(&self) -> State;
 
-    /// Class probabilities (`n × K`, rows sum to 1), where the method has them.
+    /// Returns the class probabilities (`n × K`, rows sum to 1), where the method has them.
     fn probabilities(&self, _inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         None
     }
@@ -109,21 +109,20 @@ pub trait Predictor: Send + Sync {
         None
     }
 
-    /// Entropy of the classes of each row by scores that are themselves estimates of probabilities, in
-    /// nats: [`entropies`] of the scores as they are, no less than 0. Of conditional mean embeddings,
-    /// Hsu, Nock and Ramos (2018), equations (36) and (37); other methods have only [`entropies`] of
-    /// their probabilities.
+    /// Computes the entropy of the classes of each row, in nats. The scores are themselves estimates of probabilities:
+    /// it is [`entropies`] of the scores as they are, no less than 0. Of conditional mean embeddings, Hsu, Nock and
+    /// Ramos (2018), equations (36) and (37); other methods have only [`entropies`] of their probabilities.
     fn embedded_entropy(&self, _inputs: ArrayView2<'_, f64>) -> Option<Array1<f64>> {
         None
     }
 
-    /// The kernel that the fitted function expands in, or that its features stand for, where the
-    /// method has one that can be evaluated: what bounds ask for.
+    /// Returns the kernel that the fitted function expands in, if any. For features it is the kernel that they stand
+    /// for, where the method has one that can be evaluated; bounds ask for it.
     fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {
         None
     }
 
-    /// Predicted classes (the largest score, ties to the smaller index) or values.
+    /// Returns predicted classes (the largest score, ties to the smaller index) or values.
     ///
     /// # Errors
     /// [`LearningError::Width`], [`LearningError::InputNotFinite`], or as [`Predictor::try_decision`].
@@ -165,26 +164,26 @@ pub trait Predictor: Send + Sync {
 /// assert!(kernel.frequencies().is_none()); // it is no spectral kernel
 /// ```
 pub trait FittedKernel {
-    /// `k(x, z)` between all rows of `inputs` (`n × d`): `n × n`.
+    /// Returns `k(x, z)` between all rows of `inputs` (`n × d`): `n × n`.
     fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64>;
 
-    /// Mean `k(x, x)` over the rows of `inputs` (`n × d`), `1/n` of the trace of
+    /// Computes the mean `k(x, x)` over the rows of `inputs` (`n × d`). It is `1/n` of the trace of
     /// [`FittedKernel::gram`], which is not formed; none of no rows.
     fn mean_diagonal(&self, inputs: ArrayView2<'_, f64>) -> Option<f64>;
 
-    /// `Ω` and `Ω'` (`d × D` each, in 1/input unit) of a spectral kernel, one and the same where it
-    /// is stationary.
+    /// Returns `Ω` and `Ω'` of a spectral kernel. They are `d × D` each, in 1/input unit, one and the same where it is
+    /// stationary.
     fn frequencies(&self) -> Option<[Array2<f64>; 2]> {
         None
     }
 
-    /// `φ(x)` of each row of `inputs`, `n × D`, where the kernel is the product of such features.
+    /// Computes `φ(x)` of each row of `inputs`, `n × D`. It exists where the kernel is the product of such features.
     fn features(&self, _: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         None
     }
 }
 
-/// Index of the largest score; ties go to the smaller index, NaN never wins.
+/// Returns the index of the largest score. Ties go to the smaller index, NaN never wins.
 ///
 /// ```
 /// use ndarray::array;
@@ -207,8 +206,8 @@ impl From<Array1<f64>> for Predictions {
     }
 }
 
-/// Entropy of each row of class probabilities `p` (`n × K`), in nats: `−Σ_c p_c log p_c` over the positive
-/// entries, from 0, where one class has everything, to `log K`, where all have the same.
+/// Computes the entropy of each row of class probabilities `p` (`n × K`), in nats. It is `−Σ_c p_c log p_c` over the
+/// positive entries, from 0, where one class has everything, to `log K`, where all have the same.
 ///
 /// ```
 /// use mercer_learning::entropies;

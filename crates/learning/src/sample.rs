@@ -23,7 +23,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// Number of outputs of a decision function: `K` classes, or 1.
+    /// Returns the number of outputs of a decision function: `K` classes, or 1.
     pub const fn outputs(self) -> usize {
         match self {
             Self::Classification { classes } => classes,
@@ -31,7 +31,7 @@ impl Task {
         }
     }
 
-    /// `"classification"` or `"regression"`.
+    /// Returns `"classification"` or `"regression"`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Classification { .. } => "classification",
@@ -64,7 +64,7 @@ pub enum Targets {
     Real(Array1<f64>),
 }
 
-/// Size of a learning problem: all that a method may know before it sees the data.
+/// Size of a learning problem. It is all that a method may know before it sees the data.
 ///
 /// ```
 /// use mercer_learning::{Sample, Shape, Task};
@@ -103,7 +103,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// A classification sample: `inputs` is `n × d`, `labels` has `n` entries below `classes`.
+    /// Returns a classification sample: `inputs` is `n × d`, `labels` has `n` entries below `classes`.
     ///
     /// ```
     /// use mercer_learning::{LearningError, Sample};
@@ -132,7 +132,7 @@ impl Sample {
         Ok(Self { inputs, targets, weights: None, numbers: None })
     }
 
-    /// A regression sample: `inputs` is `n × d`, `values` has `n` entries.
+    /// Returns a regression sample: `inputs` is `n × d`, `values` has `n` entries.
     ///
     /// ```
     /// use mercer_learning::{LearningError, Sample};
@@ -154,7 +154,7 @@ impl Sample {
         Ok(Self { inputs, targets: Targets::Real(values), weights: None, numbers: None })
     }
 
-    /// The sample with a weight `w_i ≥ 0` for each row, in place of those that it had: row `i` counts as `w_i`
+    /// Returns the sample with a weight `w_i ≥ 0` for each row. It replaces earlier weights: row `i` counts as `w_i`
     /// equal rows.
     ///
     /// Rows of weight 0 are left out. Weights that are all 1 are none: nothing changes then, to the last bit.
@@ -199,8 +199,8 @@ impl Sample {
         Ok(Self { weights: Some(rows.into_iter().map(|row| weights[row]).collect()), ..kept })
     }
 
-    /// The sample, with the number of each row in the table that it comes from, and the number of rows of that table.
-    /// A column of a kernel matrix belongs to a row: this says to which.
+    /// Adds the number of each row in the sample's original table. It also adds the number of rows of that table. A
+    /// column of a kernel matrix belongs to a row: this says to which.
     ///
     /// ```
     /// use mercer_learning::Sample;
@@ -220,37 +220,37 @@ impl Sample {
         Self { numbers: Some((numbers, of)), ..self }
     }
 
-    /// The number of each row in its table, and the rows of that table, if they are known.
+    /// Returns the number of each row in its table, if known. It comes with the number of rows of the table.
     pub fn numbers(&self) -> Option<(&[usize], usize)> {
         self.numbers.as_ref().map(|(numbers, of)| (numbers.as_slice(), *of))
     }
 
-    /// The weights of the rows, all positive, if they have any.
+    /// Returns the weights of the rows, all positive, if they have any.
     pub fn weights(&self) -> Option<ArrayView1<'_, f64>> {
         self.weights.as_ref().map(Array1::view)
     }
 
-    /// `√w_i`, if the rows have weights: least squares on rows times these are weighted least squares.
+    /// Returns `√w_i`, if the rows have weights. Least squares on rows times these are weighted least squares.
     pub fn root_weights(&self) -> Option<Array1<f64>> {
         self.weights.as_ref().map(|weights| weights.mapv(f64::sqrt))
     }
 
-    /// `Σ w_i`: the number of rows where they have no weights.
+    /// Returns `Σ w_i`: the number of rows where they have no weights.
     pub fn total_weight(&self) -> f64 {
         self.weights.as_ref().map_or(self.rows() as f64, Array1::sum)
     }
 
-    /// The inputs `X`, `n × d`.
+    /// Returns the inputs `X`, `n × d`.
     pub fn inputs(&self) -> ArrayView2<'_, f64> {
         self.inputs.view()
     }
 
-    /// The targets.
+    /// Returns the targets.
     pub const fn targets(&self) -> &Targets {
         &self.targets
     }
 
-    /// The class labels, if this is a classification sample.
+    /// Returns the class labels, if this is a classification sample.
     pub fn labels(&self) -> Option<&[u32]> {
         match &self.targets {
             Targets::Classes { labels, .. } => Some(labels),
@@ -258,7 +258,7 @@ impl Sample {
         }
     }
 
-    /// The real targets, if this is a regression sample.
+    /// Returns the real targets, if this is a regression sample.
     pub fn values(&self) -> Option<ArrayView1<'_, f64>> {
         match &self.targets {
             Targets::Real(values) => Some(values.view()),
@@ -266,7 +266,7 @@ impl Sample {
         }
     }
 
-    /// The task, with the declared number of classes.
+    /// Returns the task, with the declared number of classes.
     pub const fn task(&self) -> Task {
         match &self.targets {
             Targets::Classes { classes, .. } => Task::Classification { classes: *classes },
@@ -274,23 +274,23 @@ impl Sample {
         }
     }
 
-    /// Rows, columns and task.
+    /// Returns rows, columns and task.
     pub fn shape(&self) -> Shape {
         let (rows, features) = self.inputs.dim();
         Shape { rows, features, task: self.task() }
     }
 
-    /// Number of rows `n`.
+    /// Returns the number of rows `n`.
     pub fn rows(&self) -> usize {
         self.inputs.nrows()
     }
 
-    /// Number of input columns `d`.
+    /// Returns the number of input columns `d`.
     pub fn features(&self) -> usize {
         self.inputs.ncols()
     }
 
-    /// The rows with the given indices, in that order; indices may repeat.
+    /// Returns the rows with the given indices, in that order; indices may repeat.
     ///
     /// ```
     /// use mercer_learning::Sample;
@@ -325,7 +325,7 @@ impl Sample {
         Ok(Self { inputs: self.inputs.select(Axis(0), rows), targets, weights, numbers })
     }
 
-    /// The sample with its inputs changed where they are, by a scaler, say; no copy is made.
+    /// Changes the inputs of the sample where they are, by a scaler, say. No copy is made.
     ///
     /// ```
     /// use mercer_learning::Sample;
@@ -349,8 +349,8 @@ impl Sample {
         Ok(self)
     }
 
-    /// The sample with one class against all others: that class becomes 1, the others 0. A regression
-    /// sample stays as it is.
+    /// Returns the sample with one class against all others. That class becomes 1, the others 0. A regression sample
+    /// stays as it is.
     ///
     /// # Errors
     /// [`LearningError::Setting`] for a class that is not declared.
@@ -379,7 +379,7 @@ impl Sample {
         Ok(self)
     }
 
-    /// How many rows each class has; empty for regression.
+    /// Returns how many rows each class has; empty for regression.
     ///
     /// ```
     /// use mercer_learning::Sample;
@@ -401,7 +401,7 @@ impl Sample {
         }
     }
 
-    /// The weight of each class, `Σ w_i` over its rows; empty for regression.
+    /// Returns the weight of each class, `Σ w_i` over its rows; empty for regression.
     ///
     /// ```
     /// use mercer_learning::Sample;
@@ -442,8 +442,8 @@ impl Sample {
         Ok(())
     }
 
-    /// Refuses inputs whose distances leave the numbers: a Gaussian kernel `exp(−s² ‖x − z‖² / 2)` is then 0
-    /// between any two rows, which fits all of them and knows nothing of others.
+    /// Refuses inputs whose distances leave the numbers. A Gaussian kernel `exp(−s² ‖x − z‖² / 2)` is then 0 between
+    /// any two rows, which fits all of them and knows nothing of others.
     ///
     /// ```
     /// use mercer_learning::Sample;

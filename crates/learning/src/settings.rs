@@ -16,19 +16,19 @@ use std::collections::BTreeMap;
 pub struct Settings(BTreeMap<String, Value>);
 
 impl Settings {
-    /// No settings: every default.
+    /// Returns no settings: every default.
     pub const fn new() -> Self {
         Self(BTreeMap::new())
     }
 
-    /// This, with `name` set to `value`.
+    /// Returns this, with `name` set to `value`.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.insert(name.to_owned(), value.into());
         self
     }
 
-    /// This, overridden by `other` where both have a value.
+    /// Returns this, overridden by `other` where both have a value.
     ///
     /// ```
     /// use mercer_learning::Settings;
@@ -42,7 +42,7 @@ impl Settings {
         self
     }
 
-    /// The value of `name`, if it is set.
+    /// Returns the value of `name`, if it is set.
     ///
     /// ```
     /// use mercer_learning::Settings;
@@ -59,12 +59,12 @@ impl Settings {
         self.0.iter().map(|(k, v)| (k.as_str(), v))
     }
 
-    /// Whether nothing is set.
+    /// Returns whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Reads them as the declared parameter type of `method`, whose ranges are its learner's to check.
+    /// Reads them as the declared parameter type of `method`. The learner checks the ranges.
     ///
     /// ```
     /// use mercer_learning::{Allowed, Settings, parameters};
@@ -139,7 +139,7 @@ impl Settings {
         })
     }
 
-    /// What is wrong with the first setting that cannot be read even by itself.
+    /// The problem of the first setting that cannot be read even by itself.
     fn culprit<T: DeserializeOwned>(&self) -> Option<String> {
         let alone = |name: &String, value: &Value| {
             let object = Value::Object([(name.clone(), value.clone())].into_iter().collect());
@@ -154,7 +154,7 @@ impl Settings {
         })
     }
 
-    /// The settings that a parameter type stands for.
+    /// Returns the settings that a parameter type stands for.
     ///
     /// ```
     /// use mercer_learning::{Allowed, Settings, parameters};

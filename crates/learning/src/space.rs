@@ -20,8 +20,8 @@ pub enum Range {
     Log2(f64, f64),
     /// One of these, each equally likely.
     Choice(Vec<Value>),
-    /// Another range for each value of a setting that is not tuned: rates of plain gradient steps
-    /// and of Adam have little in common. [`Space::given`] decides.
+    /// Another range for each value of a setting that is not tuned. Rates of plain gradient steps and of Adam have
+    /// little in common. [`Space::given`] decides.
     Given {
         /// Name of the setting.
         setting: &'static str,
@@ -93,7 +93,7 @@ impl Space {
         self
     }
 
-    /// The space whose anchors fit what is fixed: where an axis has another range in this case
+    /// Adapts the anchors of the space to the fixed settings. Where an axis has another range in this case
     /// ([`Range::Given`]) and an anchor's number lies outside it, the middle of the range stands there.
     ///
     /// ```
@@ -124,7 +124,7 @@ impl Space {
         self
     }
 
-    /// The first `count` candidates: the anchors, then draws.
+    /// Returns the first `count` candidates: the anchors, then draws.
     ///
     /// Without axes there is one candidate, the defaults. Values are rounded to three
     /// significant digits, so that a setting can be quoted exactly.

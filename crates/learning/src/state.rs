@@ -25,7 +25,7 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// How many.
+    /// Returns how many.
     pub const fn len(&self) -> usize {
         match self {
             Self::F64(values) => values.len(),
@@ -34,7 +34,7 @@ impl Numbers {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -63,10 +63,10 @@ pub trait Element: Copy + 'static {
     /// Wraps the numbers.
     fn wrap(numbers: Vec<Self>) -> Numbers;
 
-    /// The numbers, if they are of this type.
+    /// Returns the numbers, if they are of this type.
     fn unwrap(numbers: &Numbers) -> Option<&[Self]>;
 
-    /// Whether it is a number that a model may hold.
+    /// Returns whether it is a number that a model may hold.
     fn is_sound(self) -> bool;
 }
 
@@ -95,7 +95,7 @@ element!(f64, F64, "f64", f64::is_finite);
 element!(f32, F32, "f32", f32::is_finite);
 element!(u32, U32, "u32", |_| true);
 
-/// One array of a predictor, its numbers in the order in which they lie in memory.
+/// One array of a predictor. Its numbers have the order in which they lie in memory.
 ///
 /// The order is kept because products add in it: a restored predictor gives the same bits.
 ///
@@ -120,9 +120,8 @@ pub struct Tensor {
     pub numbers: Numbers,
 }
 
-/// What a fitted predictor consists of: named arrays, named values, and parts that are predictors
-/// of their own. All that is written to a model file, and all that [`crate::Method::restore`] is
-/// handed.
+/// The parts of a fitted predictor: named arrays, named values and other parts. These parts are predictors of their
+/// own. All that is written to a model file, and all that [`crate::Method::restore`] is handed.
 ///
 /// ```
 /// use mercer_learning::State;
@@ -141,7 +140,7 @@ pub struct State {
     parts: BTreeMap<String, State>,
 }
 
-/// The values of a [`State`] and of its parts, without their arrays: what fits into a JSON header.
+/// The values of a [`State`] and of its parts, without their arrays. They fit into a JSON header.
 ///
 /// ```
 /// use mercer_learning::{Outline, State};
@@ -174,12 +173,12 @@ pub struct Outline {
 const SEPARATOR: char = '/';
 
 impl State {
-    /// Nothing yet.
+    /// Makes an empty state.
     pub const fn new() -> Self {
         Self { values: BTreeMap::new(), arrays: BTreeMap::new(), parts: BTreeMap::new() }
     }
 
-    /// This, with a value that JSON can hold: no NaN, no infinity, no large array.
+    /// Returns this with a value that JSON can hold: no NaN, infinity or large array.
     ///
     /// # Panics
     /// If `value` does not serialise to JSON without loss: a fault of its type.
@@ -190,7 +189,7 @@ impl State {
         self
     }
 
-    /// This, with an array.
+    /// Returns this, with an array.
     #[must_use]
     pub fn with_array<S, D>(mut self, name: &str, array: &ArrayBase<S, D>) -> Self
     where
@@ -211,14 +210,14 @@ impl State {
         self
     }
 
-    /// This, with the state of a part: an inner predictor, say.
+    /// Returns this, with the state of a part: an inner predictor, say.
     #[must_use]
     pub fn with_part(mut self, name: &str, part: Self) -> Self {
         self.parts.insert(name.to_owned(), part);
         self
     }
 
-    /// A value.
+    /// Returns a value.
     ///
     /// ```
     /// use mercer_learning::State;
@@ -235,7 +234,7 @@ impl State {
         serde_json::from_value(value.clone()).map_err(|error| broken(name, error.to_string()))
     }
 
-    /// An array of finite numbers with the wanted number of axes.
+    /// Returns an array of finite numbers with the wanted number of axes.
     ///
     /// ```
     /// use mercer_learning::State;
@@ -272,7 +271,7 @@ impl State {
         })
     }
 
-    /// An array of finite numbers with the wanted shape.
+    /// Returns an array of finite numbers with the wanted shape.
     ///
     /// ```
     /// use mercer_learning::State;
@@ -299,7 +298,7 @@ impl State {
         }
     }
 
-    /// A part.
+    /// Returns a part.
     ///
     /// # Errors
     /// [`LearningError::State`] if there is none of that name.
@@ -307,12 +306,12 @@ impl State {
         self.parts.get(name).ok_or_else(|| broken(name, "is missing"))
     }
 
-    /// Whether it has an array of that name and of numbers of this type.
+    /// Returns whether it has an array of that name and of numbers of this type.
     pub fn holds<T: Element>(&self, name: &str) -> bool {
         self.arrays.get(name).is_some_and(|tensor| T::unwrap(&tensor.numbers).is_some())
     }
 
-    /// All arrays, those of parts under `part/name`.
+    /// Returns all arrays; arrays of parts are under `part/name`.
     pub fn tensors(&self) -> BTreeMap<String, &Tensor> {
         let mut all: BTreeMap<String, &Tensor> =
             self.arrays.iter().map(|(name, tensor)| (name.clone(), tensor)).collect();
@@ -323,7 +322,7 @@ impl State {
         all
     }
 
-    /// All that is no array.
+    /// Returns all that is no array.
     pub fn outline(&self) -> Outline {
         let column_major = self
             .arrays
@@ -337,8 +336,8 @@ impl State {
         }
     }
 
-    /// Puts together what [`State::outline`] and [`State::tensors`] took apart; whether an array
-    /// lies column by column is read from the outline.
+    /// Puts together what [`State::outline`] and [`State::tensors`] took apart. Whether an array lies column by column
+    /// is read from the outline.
     ///
     /// ```
     /// use mercer_learning::State;
@@ -404,8 +403,8 @@ fn broken(name: &str, problem: impl Into<String>) -> LearningError {
     LearningError::State { name: name.to_owned(), problem: problem.into() }
 }
 
-/// For [`crate::Method::restore`] of what is no predictor on its own and is never kept: curves of a
-/// study, doubles of a test. A registered method that names it breaks a law of
+/// Refuses to restore, for [`crate::Method::restore`] of an object that is never kept. Such an object is no predictor
+/// on its own: curves of a study, doubles of a test. A registered method that names it breaks a law of
 /// [`crate::conformance`].
 ///
 /// ```

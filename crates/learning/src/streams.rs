@@ -16,11 +16,11 @@ use sha2::{Digest, Sha256};
 /// ```
 pub type Stream = ChaCha8Rng;
 
-/// The stream that draws the rows of a machine whose kernel another stage has learned: whoever draws as many from it has
-/// the same ones.
+/// The stream that draws the rows of the second stage. Its kernel comes from another stage: whoever draws as many rows
+/// from the stream has the same ones.
 pub const SECOND_STAGE: &str = "stage 2";
 
-/// A named family of random streams: the same name gives the same numbers, on any machine.
+/// A named family of random streams. The same name gives the same numbers, on any machine.
 ///
 /// A stream is `ChaCha8` seeded with the SHA-256 of the path of names that leads to it, each
 /// preceded by its length. Streams of different names are independent for every practical purpose.
@@ -36,12 +36,12 @@ pub const SECOND_STAGE: &str = "stage 2";
 pub struct Streams([u8; 32]);
 
 impl Streams {
-    /// The family of a root seed.
+    /// Returns the family of a root seed.
     pub fn root(seed: u64) -> Self {
         Self(Sha256::digest(seed.to_le_bytes()).into())
     }
 
-    /// The family below `name`.
+    /// Returns the family below `name`.
     ///
     /// ```
     /// use mercer_learning::Streams;
@@ -58,7 +58,7 @@ impl Streams {
         Self(hash.finalize().into())
     }
 
-    /// The stream of one purpose.
+    /// Returns the stream of one purpose.
     ///
     /// ```
     /// use mercer_learning::Streams;

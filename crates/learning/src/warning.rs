@@ -4,7 +4,7 @@ use crate::{Method, Settings, counted, fact};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A fit that ended: what its warnings are told from.
+/// A fit that ended: the source of its warnings.
 ///
 /// ```
 /// use mercer_learning::{Ended, Settings};
@@ -26,7 +26,8 @@ pub struct Ended<'a> {
     pub rows: usize,
 }
 
-/// One thing that may be wrong with a fit: a text that begins with the method's name and says what helps, or nothing.
+/// One thing that may be wrong with a fit. It is a text that begins with the method's name and says what helps, or
+/// nothing.
 ///
 /// ```
 /// use mercer_learning::{Ended, Settings, Warning};
@@ -37,12 +38,12 @@ pub struct Ended<'a> {
 pub type Warning = fn(&Ended<'_>) -> Option<String>;
 
 impl<'a> Ended<'a> {
-    /// A setting that is a number.
+    /// Returns a setting that is a number.
     pub fn number(&self, setting: &str) -> Option<f64> {
         self.settings.get(setting)?.as_f64()
     }
 
-    /// A setting that is a word.
+    /// Returns a setting that is a word.
     pub fn word(&self, setting: &str) -> Option<&'a str> {
         self.settings.get(setting).and_then(Value::as_str)
     }
@@ -52,7 +53,7 @@ impl<'a> Ended<'a> {
         self.facts.get(name).copied()
     }
 
-    /// The same, if it is above 0.
+    /// Returns the same, if it is above 0.
     pub fn positive(&self, name: &str) -> Option<f64> {
         self.fact(name).filter(|&value| value > 0.0)
     }
@@ -62,7 +63,7 @@ impl<'a> Ended<'a> {
 const SHARED: [Warning; 3] = [jittered, search_cut_short, batch_beyond_the_rows];
 
 impl Method {
-    /// All that is to be known of a fit with these settings that stated these facts of so many rows.
+    /// Returns all warnings of a fit with these settings. The fit stated these facts of so many rows.
     ///
     /// ```
     /// use mercer_learning::{Ended, Settings, Warning, find};
@@ -91,8 +92,8 @@ impl Method {
     }
 }
 
-/// A matrix had to have something added to its diagonal, to be factored or for the result to have digits, by the facts
-/// `jitter` (of the last factorisation) and `jitter-steps` (of those on the way).
+/// A matrix had to have something added to its diagonal, to be factored or for the result to have digits. The facts
+/// `jitter` (of the last factorisation) and `jitter-steps` (of the steps on the way) say so.
 fn jittered(ended: &Ended<'_>) -> Option<String> {
     let steps = ended.positive("jitter-steps");
     let steps = steps.map(|steps| counted(steps as usize, "factorisation", "factorisations"));

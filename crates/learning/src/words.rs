@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The known name that may have been meant: the one that fewest slips (a letter too many, missing,
-/// wrong, or two exchanged) turn into `name`, if these are a quarter of its letters at most. Capitals
-/// are no slips.
+/// Returns the known name that may have been meant. The fewest slips (a letter too many, missing, wrong, or two
+/// exchanged) turn it into `name`, if these are a quarter of its letters at most. Capitals are no slips.
 ///
 /// ```
 /// use mercer_learning::nearest;
@@ -24,7 +23,7 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     (count <= (letters / 4).max(1) && count < letters).then_some(near)
 }
 
-/// A number of things, of which one is called `one` and several `many`.
+/// Formats a number of things: one is called `one`, several `many`.
 ///
 /// ```
 /// use mercer_learning::counted;
@@ -36,8 +35,8 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A text that keeps to its line and to the order of its letters: what would begin a new line, ring a
-/// bell, turn the direction or command a terminal is written as in a string of Rust.
+/// Makes a text keep to its line and to the order of its letters. Anything that would begin a new line, ring a bell,
+/// turn the direction or command a terminal is written as in a string of Rust.
 ///
 /// ```
 /// use mercer_learning::one_line;

@@ -18,8 +18,7 @@ pub const JITTER_LADDER: [f64; 5] = [1e-15, 1e-13, 1e-11, 1e-9, 1e-7];
 
 /// The Cholesky factor of a symmetric positive definite matrix, `A = L Lᵀ`.
 ///
-/// Factored in place, in f64, on the calling thread unless told otherwise, in `n³/3`
-/// flops.
+/// Factored in place, in f64, on the calling thread by default, in `n³/3` flops.
 ///
 /// ```
 /// use mercer_linalg::Cholesky;
@@ -48,7 +47,7 @@ impl Cholesky {
         Self::factor_on(1, matrix)
     }
 
-    /// [`Cholesky::factor`] on so many threads; 0 counts as 1.
+    /// Runs [`Cholesky::factor`] on so many threads; 0 counts as 1.
     ///
     /// # Errors
     /// As [`Cholesky::factor`].
@@ -58,8 +57,8 @@ impl Cholesky {
         Ok(factor)
     }
 
-    /// Factors `matrix`, or else `matrix + j I` for the first `j` of a ladder that succeeds;
-    /// returns that `j`, 0 if none was needed.
+    /// Factors `matrix`, or else `matrix + j I` for the first `j` of a ladder that succeeds. It returns that `j`, 0 if
+    /// none was needed.
     ///
     /// The ladder's entries are relative to the mean diagonal of `matrix`
     /// ([`JITTER_LADDER`] is a good one); the returned jitter is absolute. No copy of the matrix
@@ -72,7 +71,7 @@ impl Cholesky {
         Self::with_jitter_on(1, matrix, ladder)
     }
 
-    /// [`Cholesky::with_jitter`] on so many threads; 0 counts as 1.
+    /// Runs [`Cholesky::with_jitter`] on so many threads; 0 counts as 1.
     ///
     /// # Errors
     /// As [`Cholesky::with_jitter`].
@@ -107,12 +106,12 @@ impl Cholesky {
         Err(failure)
     }
 
-    /// Number of rows `n`.
+    /// Returns the number of rows `n`.
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// `A⁻¹ B` for the right-hand sides in the columns of `right` (`n × m`).
+    /// Returns `A⁻¹ B` for the right-hand sides in the columns of `right` (`n × m`).
     ///
     /// # Errors
     /// [`LinalgError::Height`].
@@ -133,8 +132,8 @@ impl Cholesky {
         Ok(solution)
     }
 
-    /// The diagonal of `A⁻¹`, from `L⁻¹`: `n³/3` multiply-adds, a sixth of what solving for all
-    /// unit vectors takes.
+    /// Computes the diagonal of `A⁻¹`, from `L⁻¹`. It takes `n³/3` multiply-adds, a sixth of what solving for all unit
+    /// vectors takes.
     ///
     /// ```
     /// use mercer_linalg::Cholesky;
@@ -150,19 +149,19 @@ impl Cholesky {
         (0..self.size).map(|j| (j..self.size).map(|i| inverse[(i, j)].powi(2)).sum()).collect()
     }
 
-    /// `ln det A = 2 Σ ln L_ii`.
+    /// Returns `ln det A = 2 Σ ln L_ii`.
     pub fn log_determinant(&self) -> f64 {
         2.0 * self.pivots().map(f64::ln).sum::<f64>()
     }
 
-    /// The factor `L`, lower triangular.
+    /// Returns the factor `L`, lower triangular.
     pub fn lower(&self) -> Array2<f64> {
         let n = self.size;
         Array2::from_shape_fn((n, n), |(i, j)| if i >= j { self.storage[j * n + i] } else { 0.0 })
     }
 
-    /// What is left of the factored matrix, row by row: strictly below the diagonal stand its
-    /// entries, on it and above it those of `Lᵀ`.
+    /// Returns the remainder of the factored matrix, row by row. Strictly below the diagonal stand its entries, on it
+    /// and above it the entries of `Lᵀ`.
     ///
     /// Whoever needs the matrix once more is so spared a copy.
     ///
@@ -179,7 +178,7 @@ impl Cholesky {
             .expect("the storage holds n × n entries")
     }
 
-    /// The memory, for the next matrix of the size; its entries mean nothing.
+    /// Returns the memory, for the next matrix of the size; its entries mean nothing.
     #[expect(clippy::missing_panics_doc, reason = "the storage always holds n × n entries")]
     pub fn into_memory(self) -> Array2<f64> {
         let size = (self.size, self.size);
@@ -217,9 +216,9 @@ impl Cholesky {
         Ok(Self { storage, size: rows })
     }
 
-    /// Left-looking as a whole, or panel by panel, each of which is then taken from what is right of it.
-    /// (The engine's own whole-matrix routine uses the triangle above the diagonal as scratch; these leave it
-    /// alone, which is what lets a ladder of jitters do without a second matrix.)
+    /// Left-looking as a whole, or panel by panel: each panel is then taken from the matrix right of it. (The engine's
+    /// own whole-matrix routine uses the triangle above the diagonal as scratch; these leave it alone, which is what
+    /// lets a ladder of jitters do without a second matrix.)
     fn run(&mut self, threads: usize) -> Result<(), LinalgError> {
         let n = self.size;
         let matrix = MatMut::from_column_major_slice_mut(&mut self.storage, n, n);
@@ -269,7 +268,7 @@ const STRIP: usize = 288;
 /// more they would wait for it.
 const AHEAD: usize = 4;
 
-/// What a thread is handed: the next panel, whose outcome it writes down, or columns of the rest, the first of which
+/// A thread's piece: the next panel, whose outcome it writes down, or columns of the rest. The first of these columns
 /// is number `start`.
 enum Piece<'a> {
     Panel {
@@ -286,9 +285,9 @@ enum Piece<'a> {
 /// Memory of one panel's columns each, for whoever works.
 type Rooms<'a> = Mutex<Vec<MatMut<'a, f64>>>;
 
-/// Factors a matrix by panels of columns, each of which is then taken from what is right of it. Of that the next
-/// panel comes first: one thread factors it while the others go on with the rest, so that none waits for a panel as
-/// long as the rest is large.
+/// Factors a matrix by panels of columns; each panel is then taken from the matrix right of it. There the next panel
+/// comes first: one thread factors it while the others go on with the rest. So none waits for a panel as long as the
+/// rest is large.
 fn by_panels(mut matrix: MatMut<'_, f64>, threads: usize) -> Result<(), LinalgError> {
     let n = matrix.nrows();
     let threads = threads.clamp(1, n.div_ceil(PANEL));
@@ -333,9 +332,9 @@ fn by_panels(mut matrix: MatMut<'_, f64>, threads: usize) -> Result<(), LinalgEr
     Ok(())
 }
 
-/// Factors a panel, less what the one before it, `known`, explains; see [`left_looking`] for `place`. The work
-/// is done in copies, since the columns of the matrix itself may lie in one and the same set of a cache: of the block on
-/// the diagonal on the `desk`, two panels wide, and of the rows below it in `rooms`.
+/// Factors a panel, less what the one before it, `known`, explains; see [`left_looking`] for `place`. The work is done
+/// in copies, since the columns of the matrix itself may lie in one and the same set of a cache. The block on the
+/// diagonal is copied to the `desk`, two panels wide, and the rows below it to `rooms`.
 fn factor_panel(
     panel: MatMut<'_, f64>,
     known: MatRef<'_, f64>,
@@ -371,7 +370,7 @@ fn factor_panel(
     Ok(())
 }
 
-/// `A ← A − L Lᵀ` on and below the diagonal of some columns, the first of which is number `start`.
+/// `A ← A − L Lᵀ` on and below the diagonal of some columns; the first of these is number `start`.
 fn take_from(columns: MatMut<'_, f64>, start: usize, factor: MatRef<'_, f64>, rooms: &Rooms<'_>) {
     let (rows, size) = (columns.nrows() - start, columns.ncols());
     let (block, below) = columns.subrows_mut(start, rows).split_at_row_mut(size);
@@ -392,7 +391,7 @@ fn within(rooms: &Rooms<'_>, work: impl FnOnce(MatMut<'_, f64>)) {
     free().push(room);
 }
 
-/// The matrix in pieces of so many columns, the last of which may have fewer.
+/// The matrix in pieces of so many columns; the last piece may have fewer.
 fn side_by_side(matrix: MatMut<'_, f64>, width: usize) -> impl Iterator<Item = MatMut<'_, f64>> {
     let mut rest = Some(matrix);
     std::iter::from_fn(move || {
@@ -471,8 +470,8 @@ fn copy_lower(mut to: MatMut<'_, f64>, from: MatRef<'_, f64>) {
 /// hundred rows.
 const ROWS_OF_A_THREAD: usize = 256;
 
-/// `P ← P − L_0 L_10ᵀ` for the rows of a panel, those of the block on the diagonal first; `known` are
-/// the finished columns of all these rows, `L_10` its first. Shared among threads.
+/// `P ← P − L_0 L_10ᵀ` for the rows of a panel, the rows of the block on the diagonal first; `known` are the finished
+/// columns of all these rows, `L_10` its first. Shared among threads.
 fn explain(block: MatMut<'_, f64>, below: MatMut<'_, f64>, known: MatRef<'_, f64>, threads: usize) {
     let (beside, under) = known.split_at_row(block.nrows());
     let subtract = |to: MatMut<'_, f64>, from: MatRef<'_, f64>| {

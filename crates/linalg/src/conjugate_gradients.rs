@@ -20,10 +20,10 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 /// # Ok::<(), LinalgError>(())
 /// ```
 pub trait SymmetricOperator {
-    /// Number of rows `n`.
+    /// Returns the number of rows `n`.
     fn size(&self) -> usize;
 
-    /// `A X` for the columns of `x` (`n × r`).
+    /// Returns `A X` for the columns of `x` (`n × r`).
     fn apply(&self, x: ArrayView2<'_, f64>) -> Array2<f64>;
 }
 
@@ -86,22 +86,19 @@ const RUNAWAY: f64 = 1e4;
 /// So many iterations without a smaller residual end it as well.
 const STALLED: usize = 50;
 
-/// Preconditioned conjugate gradients for several right-hand sides at once: `A x_i = b_i` with the
+/// Runs preconditioned conjugate gradients for several right-hand sides at once. It solves `A x_i = b_i` with the
 /// columns of `right` (`n × r`), from `x = 0`.
 ///
-/// Each column runs its own recurrence (Hestenes & Stiefel 1952); they share the products with `A`,
-/// which is what an iteration costs. A column stops when its residual is at most
-/// `tolerance · ‖b_i‖`; the residual that counts is recomputed from `A x`, not taken from the
-/// recurrence, and a column whose recurrence was too optimistic starts again from where it is.
-/// For a singular `A` it tends to the solution of least norm if `b` is in the range of `A`; if not, the
-/// recurrence comes near and then runs away. What is returned is the nearest iterate of each
-/// column, so that no residual is above 1. Where the recurrence
-/// brings nothing nearer, the iterations that are left are of conjugate residuals, whose residual falls in
-/// every step, to that of least squares (Stiefel 1955).
+/// Each column runs its own recurrence (Hestenes & Stiefel 1952); they share the products with `A`, which is what an
+/// iteration costs. A column stops when its residual is at most `tolerance · ‖b_i‖`. The residual that counts is
+/// recomputed from `A x`, not taken from the recurrence. A column whose recurrence was too optimistic starts again from
+/// where it is. For a singular `A` it tends to the solution of least norm if `b` is in the range of `A`; if not, the
+/// recurrence comes near and then runs away. The result is the nearest iterate of each column, so that no residual is
+/// above 1. Where the recurrence brings nothing nearer, the iterations that are left are of conjugate residuals. Their
+/// residual falls in every step, to the residual of least squares (Stiefel 1955).
 ///
-/// `precondition` applies an approximation of `A⁻¹`, symmetric and positive definite; `watch` is
-/// called before each product with the number of iterations and the largest relative residual, and
-/// ends the iteration with an error.
+/// `precondition` applies an approximation of `A⁻¹`, symmetric and positive definite. `watch` is called before each
+/// product with the number of iterations and the largest relative residual, and ends the iteration with an error.
 ///
 /// ```
 /// use mercer_linalg::conjugate_gradients;
@@ -134,14 +131,14 @@ pub fn conjugate_gradients<E: From<LinalgError>>(
 /// How far the residual of a round falls with an approximate operator before it is computed anew.
 const TRUSTED: f64 = 1e-4;
 
-/// The same with two operators: iterative refinement (Wilkinson 1963; Carson & Higham, 2018).
+/// Returns the same with two operators: iterative refinement (Wilkinson 1963; Carson & Higham, 2018).
 ///
-/// The recurrences run on `rough`, an approximation of `operator` with cheaper products, such as the same
-/// matrix in single precision. A round of them ends when its residual has fallen by 10⁴; then the residual
-/// is computed with `operator`, and the next round goes on from there. What is returned is judged by `operator`
-/// alone, and its products are one a round: the solution is as exact as that of [`conjugate_gradients`]
-/// if `rough` differs from it by less than its smallest eigenvalue. Where it differs by more, as for a matrix
-/// that is singular to single precision, rounds gain nothing, and the nearest iterate says how far it came.
+/// The recurrences run on `rough`, an approximation of `operator` with cheaper products, such as the same matrix in
+/// single precision. A round of them ends when its residual has fallen by 10⁴; then the residual is computed with
+/// `operator`, and the next round goes on from there. The result is judged by `operator` alone, and its products are
+/// one a round. The solution is as exact as the solution of [`conjugate_gradients`] if `rough` differs from it by less
+/// than its smallest eigenvalue. Where it differs by more, as for a matrix that is singular to single precision, rounds
+/// gain nothing, and the nearest iterate says how far it came.
 ///
 /// `iterations` counts products with `rough`.
 ///
@@ -183,14 +180,14 @@ struct Steps<'a> {
     trusted: f64,
 }
 
-/// What is solved, and when it ends.
+/// The system to solve, and when it ends.
 struct Goal<'a> {
     right: ArrayView2<'a, f64>,
     tolerance: f64,
     most_iterations: usize,
 }
 
-/// Told the iterations and the residual; false ends them.
+/// Receives the iterations and the residual; false ends them.
 type Watch<'a> = &'a mut dyn FnMut(usize, f64) -> bool;
 
 /// The rounds, compiled once, under a watch with an error of its own.
@@ -446,8 +443,8 @@ pub struct Nystrom {
 }
 
 impl Nystrom {
-    /// From columns `C` of `K` (`n × l`, `l ≤ n`), the rows of `C` that belong to the chosen
-    /// columns (`core`, indices below `n`), and the ridge `t ≥ 0`.
+    /// Builds the preconditioner from columns `C` of `K` (`n × l`, `l ≤ n`). `core` are the rows of `C` that belong to
+    /// the chosen columns (indices below `n`), and `t ≥ 0` is the ridge.
     ///
     /// # Errors
     /// [`LinalgError::Height`] if there is not one index a column; [`LinalgError::Argument`] for a
@@ -480,7 +477,7 @@ impl Nystrom {
         Ok(Self { vectors, damping })
     }
 
-    /// `P⁻¹ X` (`n × r`).
+    /// Returns `P⁻¹ X` (`n × r`).
     pub fn apply(&self, x: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut coordinates = multiplied(self.vectors.t(), x);
         coordinates *= &self.damping.view().insert_axis(Axis(1));

@@ -20,23 +20,23 @@ const UNSOLVED: f64 = 1e-3;
 pub struct DefiniteSolution {
     /// `X` (`n × r`).
     pub x: Array2<f64>,
-    /// What was added to the diagonal, absolute; 0 where nothing was, and of a least-squares solution.
+    /// The jitter added to the diagonal, absolute. It is 0 where nothing was added, and of a least-squares solution.
     pub jitter: f64,
     /// `n`; of a least-squares solution, how many eigenvalues counted.
     pub rank: usize,
-    /// Eigenvalues at or below this counted as 0 in a least-squares solution; 0 of any other.
+    /// Eigenvalues at or below this counted as 0 in a least-squares solution. It is 0 of any other.
     pub cutoff: f64,
 }
 
-/// `A⁻¹ B` of a symmetric matrix (`n × n`) that should be positive definite, by Cholesky with the
-/// jitters of [`JITTER_LADDER`]; or, where that solves nothing, `A⁺ B`.
+/// Computes `A⁻¹ B` of a symmetric matrix (`n × n`) that should be positive definite. It uses Cholesky with the jitters
+/// of [`JITTER_LADDER`]; or, where that solves nothing, it returns `A⁺ B`.
 ///
-/// A jitter `j` leaves the residual `−j X`, and rounding one of the order `ε tr(A) X`. With a
-/// singular matrix and targets that contradict each other, as of two equal rows, `X` is as large as
-/// `1/j`, and no residual is small: then `again` is asked for the whole matrix, both triangles, and
-/// the least-squares solution of least norm ([`semidefinite_solve`], at its own cut-off) is returned.
+/// A jitter `j` leaves the residual `−j X`, and rounding one of the order `ε tr(A) X`. With a singular matrix and
+/// targets that contradict each other, as of two equal rows, `X` is as large as `1/j`, and no residual is small. Then
+/// `again` is asked for the whole matrix, both triangles. The result is the least-squares solution of least norm
+/// ([`semidefinite_solve`], at its own cut-off).
 ///
-/// - `matrix` is `A`, of which only the triangle on and above the diagonal is read; its memory is used up
+/// - `matrix` is `A`; only its triangle on and above the diagonal is read, and its memory is used up
 /// - `right` is `B` (`n × r`)
 ///
 /// # Errors

@@ -22,7 +22,7 @@ pub enum Dispatch {
 }
 
 impl Dispatch {
-    /// The name that `MERCER_DISPATCH` accepts.
+    /// Returns the name that `MERCER_DISPATCH` accepts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
@@ -31,14 +31,14 @@ impl Dispatch {
         }
     }
 
-    /// The levels that this machine has, lowest first.
+    /// Returns the levels that this machine has, lowest first.
     pub fn available() -> Vec<Self> {
         let best = detect();
         [Self::Baseline, Self::Avx2, Self::Avx512].into_iter().filter(|&d| d <= best).collect()
     }
 }
 
-/// The level in use: the best of this machine, or the lower one that `MERCER_DISPATCH` names.
+/// Returns the level in use. It is the best of this machine, or the lower one that `MERCER_DISPATCH` names.
 ///
 /// An unknown name is ignored. The variable is read once.
 ///
@@ -148,8 +148,8 @@ mod tests {
         assert_eq!(highest(false, false, true), Dispatch::Baseline);
     }
 
-    /// The variable is read once, so each value has a process of its own: this test again, which prints what is
-    /// in use.
+    /// The variable is read once, so each value has a process of its own: this test again, which prints the level in
+    /// use.
     #[test]
     fn the_variable_lowers_the_level_and_nothing_else() {
         const INNER: &str = "MERCER_DISPATCH_TOLD";

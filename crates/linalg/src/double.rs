@@ -23,8 +23,8 @@ const P3: f64 = 2.022_266_248_795_950_631_54e-21;
 const L1: f64 = 6.931_471_803_691_238_164_90e-1;
 const L2: f64 = 1.908_214_929_270_587_700_02e-10;
 
-/// `1/k!` with the sign of Taylor's series: of `(sin r − r)/r³` in `r²`, of
-/// `(cos r − 1 + r²/2)/r⁴` in `r²`, of `(e^r − 1 − r)/r²` in `r`. What is left out is below 5e-17.
+/// `1/k!` with the sign of Taylor's series: of `(sin r − r)/r³` in `r²`, of `(cos r − 1 + r²/2)/r⁴` in `r²`, of
+/// `(e^r − 1 − r)/r²` in `r`. The omitted terms are below 5e-17.
 const SINE: [f64; 7] = signed_factorials(3, 2, -1.0);
 const COSINE: [f64; 7] = signed_factorials(4, 2, 1.0);
 const EXPONENTIAL: [f64; 12] = signed_factorials(2, 1, 1.0);
@@ -266,8 +266,8 @@ mod tests {
         }
     }
 
-    /// On the levels with vectors a loop of ours takes less than half the library's time, by the best
-    /// of many tries: it took all of it when the compiler called the library for every entry.
+    /// On the levels with vectors a loop of ours takes less than half the library's time, by the best of many tries. It
+    /// took all of it when the compiler called the library for every entry.
     #[test]
     fn the_library_is_not_called_where_it_is_not_needed() {
         type Loop = fn(Dispatch, &[f64], &mut [f64]);

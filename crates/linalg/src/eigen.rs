@@ -26,7 +26,7 @@ pub struct Eigen {
     pub vectors: Array2<f64>,
 }
 
-/// All eigenvalues and eigenvectors of a symmetric matrix (`n × n`), on the calling thread.
+/// Returns all eigenvalues and eigenvectors of a symmetric matrix (`n × n`), on the calling thread.
 ///
 /// The triangle on and above the diagonal is read; that the other agrees is the caller's word.
 ///

@@ -69,7 +69,7 @@ pub enum LinalgError {
         name: &'static str,
         /// Its value.
         value: f64,
-        /// What is allowed.
+        /// The allowed values.
         must: &'static str,
     },
     /// An iterative solver came no nearer to a solution than zeros are.

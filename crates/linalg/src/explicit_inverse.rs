@@ -4,13 +4,12 @@ use faer::linalg::lu::partial_pivoting::{factor, inverse};
 use faer::{MatMut, MatRef, Par, Spec};
 use ndarray::{Array2, ArrayView2};
 
-/// `A⁻¹` (`n × n`) in single precision, from an LU factorisation with partial pivoting.
+/// Returns `A⁻¹` (`n × n`) in single precision, from an LU factorisation with partial pivoting.
 ///
-/// This is what some published code does in place of a solve. It loses about `log10 cond(A)` of
-/// the seven digits, and then as many again when the inverse multiplies a vector that a solve would
-/// have taken into account: where `cond(A)` reaches 1e7 the result is noise, and nothing says so. It
-/// exists to reproduce such numbers; [`crate::Cholesky`] and [`crate::minimum_norm_solve`] are for
-/// all else.
+/// This is what some published code does in place of a solve. It loses about `log10 cond(A)` of the seven digits. It
+/// loses as many again when the inverse multiplies a vector that a solve would have taken into account. Where `cond(A)`
+/// reaches 1e7 the result is noise, and nothing says so. It exists to reproduce such numbers; [`crate::Cholesky`] and
+/// [`crate::minimum_norm_solve`] are for all else.
 ///
 /// # Errors
 /// [`LinalgError::NotSquare`], [`LinalgError::Empty`], [`LinalgError::NotFinite`] where the matrix is

@@ -45,8 +45,8 @@ impl Filters {
         Self { weights, filtered, width }
     }
 
-    /// For each block of the `n` rows: `left` writes its part of `U diag(s)` into the view that it
-    /// is given beside the first row's number, and `each` takes that and what the filters make of it.
+    /// It works on each block of the `n` rows. `left` writes its part of `U diag(s)` into the view that it is given
+    /// beside the first row's number; `each` takes that and the filters' result.
     pub(crate) fn pass(
         &self,
         n: usize,
@@ -72,8 +72,8 @@ impl Filters {
         self.filtered.view()
     }
 
-    /// For each block of rows of `A`, of which `A V = U diag(s)`: `Σ_j u_ij² w_k(l_j)` (`rows × ridges`), of
-    /// `A V` in single precision, squares and sums in double, beside the first row's number.
+    /// For each block of rows of `A`, with `A V = U diag(s)`: `Σ_j u_ij² w_k(l_j)` (`rows × ridges`), of `A V` in
+    /// single precision, squares and sums in double, beside the first row's number.
     pub(crate) fn pass_in_single_precision(
         &self,
         a: ArrayView2<'_, f64>,

@@ -48,7 +48,7 @@ impl KernelPath {
         Ok(Self { values: values.mapv(|value| value.max(0.0)), vectors, coordinates })
     }
 
-    /// Residuals of leave-one-out (`n × r`) at a ridge `t`: what each row is above its prediction by the
+    /// Returns residuals of leave-one-out (`n × r`) at a ridge `t`. A residual is the row less its prediction by the
     /// regression on all other rows.
     ///
     /// ```

@@ -15,10 +15,10 @@
 //! | `A X = B`, `A` known by products | [`conjugate_gradients`] | with residual and iterations | `n × r` |
 //! | the same, with a cheaper `A` in the iterations | [`refined_gradients`] | judged by `A` | `n × r` |
 //! | `(A + t_k I) x_k = b` | [`shifted_conjugate_gradients`] | every shift for the products of one |
-//! | `A ≈ C Cᵀ` | [`PartialCholesky`] | stops early, with a bound of what is left | `n × L` |
+//! | `A ≈ C Cᵀ` | [`PartialCholesky`] | stops early, with a bound of the remainder | `n × L` |
 //! | the same, grown | [`GrowingCholesky`] | goes on where it stopped | `n × L` |
 //!
-//! It does not know what is learned, nor from what.
+//! It does not know what a model learns, nor from which data.
 
 mod cholesky;
 mod conjugate_gradients;

@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The results of `task(0), task(1), …` in that order, the tasks dealt out to `threads` threads.
+/// Returns the results of `task(0), task(1), …` in that order, the tasks dealt out to `threads` threads.
 ///
-/// What a task computes cannot depend on the thread it runs on, so neither do the results: the same
-/// numbers come out for any number of threads, if the caller combines them in the order given.
-/// One thread, or one task, runs on the calling thread.
+/// A task's result cannot depend on the thread it runs on, so neither do the results. The same numbers come out for any
+/// number of threads, if the caller combines them in the order given. One thread, or one task, runs on the calling
+/// thread.
 ///
 /// ```
 /// assert_eq!(mercer_linalg::in_order(2, 5, |i| i * i), [0, 1, 4, 9, 16]);
@@ -47,8 +47,8 @@ pub fn in_order<R: Send>(threads: usize, tasks: usize, task: impl Fn(usize) -> R
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Runs `task` on each of `items`, dealt out to `threads` threads: for tasks that write where
-/// their item points to.
+/// Runs `task` on each of `items`, dealt out to `threads` threads. It is for tasks that write where their item points
+/// to.
 ///
 /// ```
 /// let mut numbers = [1, 2, 3, 4];
@@ -120,8 +120,8 @@ impl<R> Drop for StopOnPanic<'_, R> {
     }
 }
 
-/// Takes items from `next` until there are none, `work`s on them on so many threads, and hands the
-/// results to `finish` on the calling thread, in the order of the items.
+/// Takes items from `next` until there are none, and `work`s on them. So many threads do the work. It hands the results
+/// to `finish` on the calling thread, in the order of the items.
 ///
 /// A thread that is free takes the next item itself, so `next` and `work` overlap. Only a few
 /// results a thread are held, however many items there are. With one thread all runs on the calling

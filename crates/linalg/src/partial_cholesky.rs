@@ -9,8 +9,8 @@ const ROWS: usize = 2048;
 /// Candidates for pivots that are looked at together.
 const BLOCK: usize = 48;
 
-/// `A ≈ C Cᵀ` of a positive semidefinite matrix that is known by its entries: a pivoted Cholesky
-/// factorisation that stops early.
+/// `A ≈ C Cᵀ` of a positive semidefinite matrix that is known by its entries. It is a pivoted Cholesky factorisation
+/// that stops early.
 ///
 /// The residual `E = A − C Cᵀ` is positive semidefinite, so its diagonal, which is known, bounds it:
 /// ```text
@@ -49,12 +49,11 @@ pub struct PartialCholesky {
 impl PartialCholesky {
     /// Factors until `tr(E) ≤ tolerance · tr(A)`, or `most` pivots.
     ///
-    /// `diagonal` is that of `A` (`n`); `columns(pivots, rows, to)` writes the entries
-    /// `A[rows, pivots]` into `to`. Pivots are found some dozens at a time, so that the work, of order
-    /// `n L²` multiply-adds, consists of matrix products: the candidates of a round are spread over
-    /// the residual's diagonal in proportion to it (systematic sampling, without randomness), and
-    /// those that the round itself explains are passed over. (Sampling by the residual's diagonal is
-    /// that of Chen, Epperly, Tropp and Webber, 2023.)
+    /// `diagonal` is the diagonal of `A` (`n`); `columns(pivots, rows, to)` writes the entries `A[rows, pivots]` into
+    /// `to`. Pivots are found some dozens at a time, so that the work, of order `n L²` multiply-adds, consists of
+    /// matrix products. The candidates of a round are spread over the residual's diagonal in proportion to it
+    /// (systematic sampling, without randomness). Candidates that the round itself explains are passed over. (Sampling
+    /// by the residual's diagonal follows Chen, Epperly, Tropp and Webber, 2023.)
     ///
     /// The result is the same for any number of `threads`.
     ///
@@ -96,8 +95,8 @@ impl PartialCholesky {
     }
 }
 
-/// A [`PartialCholesky`] that can go on where it stopped: more columns cost what they cost, and those that are there
-/// are neither computed nor moved again.
+/// A [`PartialCholesky`] that can go on where it stopped. More columns cost what they cost, and present ones are
+/// neither computed nor moved again.
 ///
 /// Columns stand in panels of some dozens (`n × 48` at most), one a round of pivots, so that a sum over columns, such
 /// as `|Cᵀ v|²`, can be carried on as well ([`GrowingCholesky::panels`]).
@@ -127,7 +126,7 @@ pub struct GrowingCholesky<F> {
     columns: F,
     threads: usize,
     most: usize,
-    /// The trace at which it ends, and what is rounding on the diagonal.
+    /// The trace at which it ends, and the rounding on the diagonal.
     goal: f64,
     floor: f64,
     /// The residual's diagonal as the last round found it, and with the columns in use.
@@ -145,7 +144,7 @@ impl<F> GrowingCholesky<F>
 where
     F: Fn(&[usize], Range<usize>, ArrayViewMut2<'_, f64>) + Sync,
 {
-    /// Nothing yet of at most so many columns; arguments are those of [`PartialCholesky::new`].
+    /// Prepares at most so many columns, none computed yet; arguments are as in [`PartialCholesky::new`].
     ///
     /// # Errors
     /// As [`PartialCholesky::new`], of the diagonal and the tolerance.
@@ -183,7 +182,8 @@ where
         })
     }
 
-    /// Goes on to so many columns, or the most, or until the tolerance is met or nothing but rounding is left.
+    /// Goes on to so many columns, or the most. It ends earlier when the tolerance is met or nothing but rounding is
+    /// left.
     ///
     /// # Errors
     /// [`LinalgError::NotFinite`] if an entry of a pivot's column is not.
@@ -197,27 +197,27 @@ where
         }
     }
 
-    /// Columns in use, `L`.
+    /// Returns the number of columns in use, `L`.
     pub const fn rank(&self) -> usize {
         self.used
     }
 
-    /// The rows that were pivots, in order (`L`).
+    /// Returns the rows that were pivots, in order (`L`).
     pub fn pivots(&self) -> &[usize] {
         &self.pivots[..self.used]
     }
 
-    /// `tr(E)`.
+    /// Returns `tr(E)`.
     pub fn residual(&self) -> f64 {
         self.left.sum()
     }
 
-    /// `max E_ii`.
+    /// Returns `max E_ii`.
     pub fn largest(&self) -> f64 {
         self.left.fold(0.0, |a: f64, &b| a.max(b))
     }
 
-    /// The columns in use from this one on, in order, some at a time (`n ×` some).
+    /// Returns the columns in use from this one on. They come in order, some at a time (`n ×` some).
     pub fn panels(&self, from: usize) -> Vec<ArrayView2<'_, f64>> {
         let mut start = 0;
         let mut panels = Vec::new();
@@ -231,7 +231,7 @@ where
         panels
     }
 
-    /// These rows of the columns in use (`rows × L`).
+    /// Returns these rows of the columns in use (`rows × L`).
     ///
     /// # Panics
     /// If there is no such row.

@@ -58,7 +58,7 @@ pub fn product<F: Real>(
     }
 }
 
-/// `A B` in a new matrix, on one thread.
+/// Returns `A B` in a new matrix, on one thread.
 ///
 /// ```
 /// let (a, b) = (ndarray::array![[1.0, 2.0]], ndarray::array![[3.0], [4.0]]);

@@ -17,7 +17,7 @@ pub trait Real: NdFloat + Default + Sum + 'static {
     /// Rounds `x` to this type.
     fn of(x: f64) -> Self;
 
-    /// This number in double precision, exactly.
+    /// Returns this number in double precision, exactly.
     fn wide(self) -> f64;
 
     /// `sin[i], cos[i] = sin(x[i]), cos(x[i])`; called through [`crate::sin_cos`].

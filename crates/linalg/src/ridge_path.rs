@@ -19,13 +19,12 @@ const MUCH: f64 = 0.1;
 /// ```text
 /// w(t) = argmin ‖A w − B‖² + t ‖w‖²        A is n × D, B is n × r, t ≥ 0
 /// ```
-/// The smaller of `AᵀA` (`D × D`) and `A Aᵀ` (`n × n`) is decomposed, in `n D min(n, D)`
-/// multiply-adds for the product and `9 min(n, D)³` for the eigenvectors; each ridge then costs
-/// `O(min(n, D)² r)`. With the eigenvalues `l_j` and the left singular vectors `u_j` of `A`, the
-/// hat matrix is `H(t) = Σ_j l_j/(l_j + t) u_j u_jᵀ`, whence the residuals of leave-one-out,
-/// `(B − H B)_i / (1 − H_ii)`, without a refit (Allen 1974), and generalised cross-validation
-/// (Golub, Heath & Wahba 1979). Both have a limit where the fit passes through the rows and
-/// numerator and denominator vanish, and take it from the kernel matrix `K = A Aᵀ`.
+/// The smaller of `AᵀA` (`D × D`) and `A Aᵀ` (`n × n`) is decomposed, in `n D min(n, D)` multiply-adds for the product
+/// and `9 min(n, D)³` for the eigenvectors; each ridge then costs `O(min(n, D)² r)`. With the eigenvalues `l_j` and the
+/// left singular vectors `u_j` of `A`, the hat matrix is `H(t) = Σ_j l_j/(l_j + t) u_j u_jᵀ`. It gives the residuals of
+/// leave-one-out, `(B − H B)_i / (1 − H_ii)`, without a refit (Allen 1974), and generalised cross-validation (Golub,
+/// Heath & Wahba 1979). Both have a limit where the fit passes through the rows and numerator and denominator vanish,
+/// and take it from the kernel matrix `K = A Aᵀ`.
 ///
 /// Eigenvalues at or below `min(n, D) ε l_max` count as 0, for every ridge, so that `w(0)` is the
 /// solution of least norm. A product squares the condition number: singular values below
@@ -89,27 +88,27 @@ impl<'a> RidgePath<'a> {
         Ok(Self { matrix, targets: right, primal, values, cutoff, vectors, coordinates, left })
     }
 
-    /// Number of rows `n`.
+    /// Returns the number of rows `n`.
     pub fn rows(&self) -> usize {
         self.targets.nrows()
     }
 
-    /// Number of eigenvalues above the cut-off.
+    /// Returns the number of eigenvalues above the cut-off.
     pub fn rank(&self) -> usize {
         self.values.len()
     }
 
-    /// The cut-off of the eigenvalues, absolute: `min(n, D) ε l_max`.
+    /// Returns the cut-off of the eigenvalues, absolute: `min(n, D) ε l_max`.
     pub const fn cutoff(&self) -> f64 {
         self.cutoff
     }
 
-    /// Eigenvalues `l_j` of `AᵀA` above the cut-off, ascending.
+    /// Returns eigenvalues `l_j` of `AᵀA` above the cut-off, ascending.
     pub const fn eigenvalues(&self) -> &Array1<f64> {
         &self.values
     }
 
-    /// `w(t)` (`D × r`).
+    /// Returns `w(t)` (`D × r`).
     ///
     /// # Errors
     /// [`LinalgError::Argument`] for a ridge that is negative, infinite or NaN.
@@ -124,8 +123,8 @@ impl<'a> RidgePath<'a> {
         Ok(if self.primal { solution } else { multiplied(self.matrix.t(), solution.view()) })
     }
 
-    /// Residuals of leave-one-out, `b_i − f_{−i}(a_i)` (`n × r`): row `i` is predicted by the
-    /// regression on all other rows at the same `t`, at `t = 0` by that of least norm.
+    /// Returns residuals of leave-one-out, `b_i − f_{−i}(a_i)` (`n × r`). Row `i` is predicted by the regression on all
+    /// other rows at the same `t`, at `t = 0` by the regression of least norm.
     ///
     /// Let `p_i` be the share of the `i`-th unit vector outside the range of `A`, and `q_i` that part
     /// of `b_i`. The residual over `1 − H_ii` is
@@ -193,15 +192,15 @@ impl<'a> RidgePath<'a> {
         (&b - &fitted + above * ridge) / (outside + ridge * below)
     }
 
-    /// Mean squared residuals of leave-one-out over rows and right-hand sides, one for each ridge.
+    /// Returns mean squared residuals of leave-one-out over rows and right-hand sides. There is one for each ridge.
     ///
-    /// The rows of `U` pass by once for all ridges and are not kept: in the primal case `n D rank`
-    /// multiply-adds for them, and `n rank (r + 1)` for each ridge. Those `n D rank` are done in single
-    /// precision, in half the time, where there are 512 columns or more and the condition lets them: where
-    /// `2 u R √w + u² R² Σ_j 1/(l_j + t)`, with the rounding `u = 2^-24`, the longest row `R` and
-    /// `w = 1/(min_j l_j + t)`, says that `H_ii` is off by 1e-6 at most. Residuals are in double precision
-    /// all the same, and so is all of a row where less than a tenth is left of `1 − H_ii`: each residual
-    /// of leave-one-out is then known to 1e-5 of itself, and their mean square to some 1e-7.
+    /// The rows of `U` pass by once for all ridges and are not kept: in the primal case `n D rank` multiply-adds for
+    /// them, and `n rank (r + 1)` for each ridge. Those `n D rank` are done in single precision, in half the time,
+    /// where there are 512 columns or more and the condition lets them. The condition is that
+    /// `2 u R √w + u² R² Σ_j 1/(l_j + t)` says that `H_ii` is off by 1e-6 at most. Here the rounding is `u = 2^-24`,
+    /// the longest row `R` and `w = 1/(min_j l_j + t)`. Residuals are in double precision all the same, and so is all
+    /// of a row where less than a tenth is left of `1 − H_ii`. Each residual of leave-one-out is then known to 1e-5 of
+    /// itself, and their mean square to some 1e-7.
     ///
     /// ```
     /// use mercer_linalg::RidgePath;
@@ -292,7 +291,7 @@ impl<'a> RidgePath<'a> {
         inside_range && off + unit * unit * longest * inverse.sum() <= SLIGHT
     }
 
-    /// Adds the squared residuals of the rows of which no ridge leaves little, and says which rows are left.
+    /// Adds the squared residuals of rows for which no ridge leaves little, and says which rows are left.
     fn add_rows_with_much_left(&self, filters: &Filters, squares: &mut [f64]) -> Vec<usize> {
         let weights = multiplied(self.vectors.view(), filters.filtered());
         let vectors = self.vectors.mapv(|entry| entry as f32);
@@ -315,8 +314,8 @@ impl<'a> RidgePath<'a> {
         rest
     }
 
-    /// Generalised cross-validation, `(1/(n r)) ‖B − H B‖² / (1 − tr H / n)²`; where the rank is
-    /// `n`, and the fit interpolates at `t = 0`, the same with `t` cancelled,
+    /// Returns generalised cross-validation, `(1/(n r)) ‖B − H B‖² / (1 − tr H / n)²`. Where the rank is `n`, and the
+    /// fit interpolates at `t = 0`, it is the same with `t` cancelled,
     /// `(1/(n r)) ‖(K + tI)⁻¹ B‖² / (tr (K + tI)⁻¹ / n)²`.
     ///
     /// # Errors
@@ -342,7 +341,7 @@ impl<'a> RidgePath<'a> {
         Ok((outside + inside) / self.targets.len() as f64 / (left_over * left_over))
     }
 
-    /// `tr H(t) = Σ_j l_j/(l_j + t)`: the effective dimension at ridge `t`.
+    /// Returns `tr H(t) = Σ_j l_j/(l_j + t)`: the effective dimension at ridge `t`.
     ///
     /// # Errors
     /// As [`RidgePath::solve`].

@@ -6,13 +6,12 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 const STEPS: usize = 10;
 const MARGIN: f64 = 10.0;
 
-/// `A⁺ B` of a symmetric positive semidefinite matrix (`n × n`): the least-squares solution of least
+/// Computes `A⁺ B` of a symmetric positive semidefinite matrix (`n × n`). It is the least-squares solution of least
 /// norm for the right-hand sides in the columns of `right` (`n × r`).
 ///
-/// Eigenvalues at or below `cutoff` times the largest count as 0; `None` stands for `n ε`. If a
-/// Cholesky factor exists and inverse iteration finds the smallest eigenvalue well above that (by a
-/// bound of the largest), all count, `A⁺ = A⁻¹`, and the factor solves, in `n³/3` multiply-adds;
-/// else the matrix is decomposed, some 27 times as much.
+/// Eigenvalues at or below `cutoff` times the largest count as 0; `None` stands for `n ε`. If a Cholesky factor exists
+/// and inverse iteration finds the smallest eigenvalue well above that (by a bound of the largest), all count and
+/// `A⁺ = A⁻¹`. Then the factor solves, in `n³/3` multiply-adds; else the matrix is decomposed, some 27 times as much.
 ///
 /// # Errors
 /// [`LinalgError::NotSquare`], [`LinalgError::Empty`], [`LinalgError::Height`],

@@ -24,15 +24,16 @@ pub struct Shifted {
     pub x: Array2<f64>,
     /// Products with the operator, but for the last, which measures the residual.
     pub iterations: usize,
-    /// `‖b − (A + t I) x‖ / ‖b‖` of each shift (`S`): by the recurrence where a product with what was found for the
-    /// smallest shift, the hardest, bears it out to a tenth of the tolerance; else what that product leaves.
+    /// Relative residuals `‖b − (A + t I) x‖ / ‖b‖` of each shift (`S`). They come from the recurrence where a product
+    /// with the result for the smallest shift, the hardest, confirms it to a tenth of the tolerance; else from that
+    /// product.
     pub residuals: Array1<f64>,
     /// Whether each of them met the tolerance.
     pub converged: bool,
 }
 
-/// Conjugate gradients for `(A + t_k I) x_k = b` with every `t_k` of `shifts` at once: all of them
-/// cost the products of the hardest alone, that with the smallest shift.
+/// Runs conjugate gradients for `(A + t_k I) x_k = b` with every `t_k` at once. All `shifts` cost the products of the
+/// hardest alone, the smallest shift.
 ///
 /// The Krylov spaces of `A + t I` do not depend on `t`, and the residuals of all systems, started
 /// from 0, are parallel: `r_k = ζ_k r`. A three-term recurrence of the `ζ_k` gives the steps of each
@@ -154,8 +155,8 @@ impl System {
         Self { shift, zeta: 1.0, zeta_before: 1.0, direction: right.to_owned(), relative: 1.0 }
     }
 
-    /// `(step, turn)` are `α_n, β_n` of the base system, `before` those of the last iteration; `r` is
-    /// its new residual.
+    /// `(step, turn)` are `α_n, β_n` of the base system, `before` the same of the last iteration; `r` is its new
+    /// residual.
     fn advance(
         &mut self,
         (step, turn): (f64, f64),

@@ -2,8 +2,8 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, Par};
 
-/// Eigen decompositions `G = V diag(g) Vᵀ` of many small symmetric matrices of one size, without
-/// allocating: for `K × K` Gram matrices inside a training step.
+/// Eigen decompositions `G = V diag(g) Vᵀ` of many small symmetric matrices of one size. It allocates nothing, for
+/// `K × K` Gram matrices inside a training step.
 ///
 /// ```
 /// let mut eigen = mercer_linalg::SmallEigen::new(2);
@@ -19,7 +19,7 @@ pub struct SmallEigen {
 }
 
 impl SmallEigen {
-    /// Room for matrices of `size × size`.
+    /// Makes room for matrices of `size × size`.
     pub fn new(size: usize) -> Self {
         let need = self_adjoint_evd_scratch::<f64>(
             size,
@@ -36,7 +36,7 @@ impl SmallEigen {
         }
     }
 
-    /// Decomposes a symmetric matrix given row by row; `false` if it has NaN or infinities or the
+    /// Decomposes a symmetric matrix given row by row. It returns `false` if the matrix has NaN or infinities or the
     /// iteration failed, and the results are then meaningless.
     ///
     /// # Panics
@@ -67,18 +67,17 @@ impl SmallEigen {
         done.is_ok()
     }
 
-    /// The eigenvalues `g`, ascending.
+    /// Returns the eigenvalues `g`, ascending.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// Entry `i` of the eigenvector of eigenvalue `j`.
+    /// Returns entry `i` of the eigenvector of eigenvalue `j`.
     pub fn vector(&self, i: usize, j: usize) -> f64 {
         self.vectors[(i, j)]
     }
 
-    /// Writes `V diag(f) Vᵀ`, row by row: a function of the matrix, given its values on the
-    /// spectrum.
+    /// Writes `V diag(f) Vᵀ`, row by row. It is a function of the matrix, given its values on the spectrum.
     ///
     /// # Panics
     /// If the lengths are not `size` and `size²`.

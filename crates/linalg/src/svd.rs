@@ -50,7 +50,7 @@ pub struct LeastSquares {
     pub cutoff: f64,
 }
 
-/// The thin singular value decomposition of a matrix (`m × n`), on the calling thread.
+/// Returns the thin singular value decomposition of a matrix (`m × n`), on the calling thread.
 ///
 /// By LAPACK's `gesdd`.
 ///
@@ -80,13 +80,12 @@ pub fn thin_svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
     }
 }
 
-/// The `x` of least norm among those that minimise `‖A x − b‖`, column by column of `right`.
+/// Returns the `x` of least norm among the minimisers of `‖A x − b‖`. It works column by column of `right`.
 ///
-/// Singular values at or below `cutoff · s_1` count as 0. `None` stands for `max(m, n) · ε`, about
-/// the rounding error of the singular values themselves. (LAPACK's driver `gelsd` is called through
-/// an interface that fixes its cut-off at `ε / 2`, where a singular matrix can pass as regular; so
-/// the decomposition is cut here, by a number that the caller states. The tests compare the two
-/// where the rank is full.)
+/// Singular values at or below `cutoff · s_1` count as 0. `None` stands for `max(m, n) · ε`, about the rounding error
+/// of the singular values themselves. (LAPACK's driver `gelsd` is called through an interface that fixes its cut-off at
+/// `ε / 2`, where a singular matrix can pass as regular. So the decomposition is cut here, by a number that the caller
+/// states. The tests compare the two where the rank is full.)
 ///
 /// # Errors
 /// As [`thin_svd`]; [`LinalgError::Height`]; [`LinalgError::Argument`] for a cut-off outside

@@ -1,19 +1,19 @@
 use crate::{Real, product};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
-/// Columns that are multiplied whole: enough for a product to run at full speed, and few enough that the
-/// blocks on the diagonal, whose lower halves are computed for nothing, stay a small share.
+/// Columns that are multiplied whole: enough for a product to run at full speed. They are few enough that the blocks on
+/// the diagonal, whose lower halves are computed for nothing, stay a small share.
 const WHOLE: usize = 128;
 /// Halves begin at a multiple of this, so that no register tile of a product straddles the border.
 const REGISTERS: usize = 8;
 /// Columns that are mirrored together.
 const TILE: usize = 256;
 
-/// `AᵀA` (`D × D`) of a matrix `A` (`n × D`), exactly symmetric, on the calling thread.
+/// Returns `AᵀA` (`D × D`) of a matrix `A` (`n × D`), exactly symmetric, on the calling thread.
 ///
-/// Of the halves `A = [L R]` the product `LᵀR` is one, and `LᵀL` and `RᵀR` are taken likewise: about
-/// `n D²` flops, half of what a product takes that does not know of the symmetry, most of them in large
-/// products. For `A Aᵀ` hand over the transpose.
+/// Of the halves `A = [L R]` the product `LᵀR` is one, and `LᵀL` and `RᵀR` are taken likewise. It takes about `n D²`
+/// flops, most of them in large products. That is half of what a product takes that does not know of the symmetry. For
+/// `A Aᵀ` hand over the transpose.
 ///
 /// ```
 /// use ndarray::array;
@@ -37,7 +37,7 @@ pub fn symmetric_product<F: Real>(matrix: ArrayView2<'_, F>) -> Array2<F> {
     gram
 }
 
-/// `AᵀA` on and above the diagonal; what is below is left, or overwritten with the same.
+/// `AᵀA` on and above the diagonal; the entries below are left, or overwritten with the same.
 fn upper<F: Real>(matrix: ArrayView2<'_, F>, mut gram: ArrayViewMut2<'_, F>) {
     let size = matrix.ncols();
     if size <= WHOLE {

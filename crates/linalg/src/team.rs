@@ -34,17 +34,17 @@ struct Shared {
 struct Abandoned;
 
 impl TeamMember<'_> {
-    /// Which member this is, from 0; member 0 runs on the calling thread.
+    /// Returns which member this is, from 0; member 0 runs on the calling thread.
     pub const fn index(&self) -> usize {
         self.index
     }
 
-    /// Number of members.
+    /// Returns the number of members.
     pub const fn size(&self) -> usize {
         self.team.size
     }
 
-    /// Whether this is member 0.
+    /// Returns whether this is member 0.
     pub const fn leads(&self) -> bool {
         self.index == 0
     }
@@ -98,8 +98,8 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// Runs a team of `size` threads that work in lockstep: `leader` on the calling thread,
-/// `follower` on the others. Returns the leader's result when all have ended.
+/// Runs a team of `size` threads that work in lockstep. `leader` runs on the calling thread, `follower` on the others.
+/// Returns the leader's result when all have ended.
 ///
 /// Every member must pass the same number of barriers. A team of one starts no thread.
 ///

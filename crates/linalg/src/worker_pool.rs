@@ -9,8 +9,7 @@ const SPINS: u32 = 4_000;
 /// Yields before it sleeps: some 100 µs on an idle machine, more where others use the core.
 const YIELDS: u32 = 200;
 
-/// Threads that stay for as long as the crew lives and share out the items of one loop after
-/// another.
+/// Threads that stay for as long as the crew lives. They share out the items of one loop after another.
 ///
 /// What a [`crate::team`] is to a whole training loop, a crew is to a step that is called from
 /// outside: nothing is spawned a step, and waiting threads spin before they sleep. Each item is
@@ -99,7 +98,7 @@ fn poll(yields: u32, done: impl Fn() -> bool) -> bool {
 }
 
 impl WorkerPool {
-    /// A crew of `threads`, the calling thread among them; at least 1.
+    /// Returns a crew of `threads`, the calling thread among them; at least 1.
     ///
     /// # Panics
     /// If the system refuses a thread.
@@ -120,12 +119,12 @@ impl WorkerPool {
         Self { shared, others }
     }
 
-    /// Number of threads, the calling one among them.
+    /// Returns the number of threads, the calling one among them.
     pub fn size(&self) -> usize {
         self.others.len() + 1
     }
 
-    /// Calls `work` with the index of each item and the item, in any order, on the crew's threads.
+    /// Calls `work` with the index of each item and the item. It runs in any order, on the crew's threads.
     ///
     /// # Panics
     /// With the panic of `work`, after all threads have stopped.

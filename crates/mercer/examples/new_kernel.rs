@@ -1,5 +1,5 @@
-//! A kernel that Mercer does not have: the Laplace kernel exp(−|x − z|₁ / w), with kernel ridge regression, as a method
-//! that is fitted, compared and kept like any other.
+//! A kernel that Mercer does not have: the Laplace kernel exp(−|x − z|₁ / w). With kernel ridge regression it is a
+//! method that is fitted, compared and kept like any other.
 
 use mercer::learning::{
     Allowed, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method, Outcome,

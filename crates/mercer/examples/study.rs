@@ -1,4 +1,4 @@
-//! A study of one's own: a specification, its trials, their records, and what came out.
+//! Your own study: a specification, its trials, their records, and what came out.
 
 use mercer::harness::{Options, Runner, Selection, Silent, Spec, Stop, plan, run};
 use mercer::records::Store;

@@ -10,9 +10,9 @@
 //! # Ok::<(), mercer::WorkbenchError>(())
 //! ```
 //!
-//! These functions take the defaults of the command line. Those of [`workbench`] take [`Choices`] and any list of
-//! methods. The other modules are the crates below: kernels, bounds, statistics, data, and studies that are recorded.
-//! `crates/mercer/examples` has four programs to start from.
+//! These functions take the defaults of the command line. The functions of [`workbench`] take [`Choices`] and any list
+//! of methods. The other modules are the crates below: kernels, bounds, statistics, data, and studies that are
+//! recorded. `crates/mercer/examples` has four programs to start from.
 //!
 //! It knows no more than the crates below: its functions hand them the list of methods and the defaults.
 
@@ -38,7 +38,7 @@ use mercer_datasets::{RowFile, SchemaOptions};
 use std::io::Read;
 use std::path::Path;
 
-/// Reads a table from a file: CSV, Parquet or svmlight, packed or not; the last column is the target.
+/// Reads a table from a file: CSV, Parquet or svmlight, packed or not. The last column is the target.
 ///
 /// # Errors
 /// If it cannot be read as a table; the message names file, line and column.

@@ -11,7 +11,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// Methods of files that were named since the program began.
 static NAMED: Mutex<Vec<Method>> = Mutex::new(Vec::new());
 
-/// Every registered method: the papers' learners, then the baselines, in the order of the tables.
+/// Returns every registered method. The papers' learners come first, then the baselines, in the order of the tables.
 ///
 /// ```
 /// use mercer_learning::find;
@@ -31,7 +31,8 @@ pub fn registry() -> Vec<Method> {
     .concat()
 }
 
-/// The same, then those of [`mercer_outside::shipped`], then those of the files that [`name`] was told of.
+/// Returns the same methods, then the [`mercer_outside::shipped`] ones, then the methods of files. The files are the
+/// ones passed to [`name`].
 ///
 /// ```
 /// use mercer_learning::find;
@@ -48,7 +49,7 @@ pub fn all() -> Vec<Method> {
     registry().into_iter().chain(SHIPPED.iter().copied()).chain(named.iter().copied()).collect()
 }
 
-/// Adds the methods of a file to [`all`]; one of a known name takes its place.
+/// Adds the methods of a file to [`all`]. A method of a known name takes its place.
 ///
 /// # Errors
 /// [`OutsideError`] if the file cannot be read, does not have its form, or names a method of the registry.

@@ -10,8 +10,8 @@
 //! | symbol | code | meaning |
 //! |---|---|---|
 //! | `O`, `O'` | `frequencies` | spectral frequencies, in 1/input unit |
-//! | `W` | `read_out` | linear read-out of the features |
-//! | `λ1`, `λ2` | `lambda1`, `lambda2` | penalties of the read-out and of the features |
+//! | `W` | `read_out` | output weights of the features |
+//! | `λ1`, `λ2` | `lambda1`, `lambda2` | penalties of the output weights and of the features |
 //! | `η` | `rate` | learning rate |
 //!
 //! A learner is handed a sample; it does not know where the rows come from, how they were split,

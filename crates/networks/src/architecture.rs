@@ -55,7 +55,7 @@ impl Architecture {
         })
     }
 
-    /// Columns of the inputs.
+    /// Returns the number of columns of the inputs.
     pub const fn inputs(&self) -> usize {
         match self {
             Self::FullyConnected(params) => params.inputs,
@@ -63,7 +63,7 @@ impl Architecture {
         }
     }
 
-    /// The network with parameters that were kept.
+    /// Returns the network with parameters that were kept.
     ///
     /// # Errors
     /// [`NetworkError`] as for [`Architecture::draw`], or if there are not as many parameters.
@@ -84,8 +84,8 @@ impl Architecture {
         Ok(net)
     }
 
-    /// Rows of numbers as rows of inputs in the network's precision: rounded, and padded with zeros
-    /// at the end where an image has more pixels than a row has columns.
+    /// Returns rows of numbers as rows of inputs in the network's precision. They are rounded, and padded with zeros at
+    /// the end where an image has more pixels than a row has columns.
     ///
     /// # Panics
     /// If the rows have more columns than the network has inputs.
@@ -99,8 +99,8 @@ impl Architecture {
 }
 
 impl ConvolutionalParams {
-    /// The default network for the smallest square image of one channel that holds `columns`
-    /// pixels and can be halved `halvings` times; the filters double from 32.
+    /// Returns the default network for the smallest square image that holds `columns` pixels. The image has one channel
+    /// and can be halved `halvings` times; the filters double from 32.
     pub fn for_columns(columns: usize, halvings: usize) -> Self {
         let unit = 1 << halvings;
         let mut side = unit;

@@ -1,5 +1,5 @@
-//! One convolution with stride 1 whose output has the size of its input, by way of a matrix of
-//! patches (im2col), image by image.
+//! One convolution with stride 1 whose output has the size of its input. It uses a matrix of patches (im2col), image by
+//! image.
 
 use crate::layer::{sum_rows, view, view_mut};
 use crate::pool::Grid;
@@ -26,7 +26,7 @@ pub(crate) struct Scratch<F> {
 }
 
 impl Convolution {
-    /// Entries of a patch.
+    /// Returns the number of entries of a patch.
     pub const fn patch(&self) -> usize {
         self.size * self.size * self.input.channels
     }
@@ -95,7 +95,7 @@ impl Convolution {
         product(F::one(), columns, w, F::zero(), out);
     }
 
-    /// Adds this image's part to `gradient` (weights and biases of this convolution), from `delta`
+    /// Adds this image's part to `gradient` (weights and biases of this convolution). The part comes from `delta`
     /// (positions by filters).
     pub fn gradient<F: Real>(
         &self,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Sizes of a convolutional network: the defaults are those of the MCE paper on MNIST.
+/// Sizes of a convolutional network; the defaults come from the MCE paper on MNIST.
 ///
 /// ```
 /// use mercer_networks::{Architecture, ConvolutionalParams, Initialisation, Network};
@@ -122,8 +122,8 @@ impl ConvolutionalParams {
     }
 }
 
-/// Blocks of convolution, `max(·, 0)` and maximum over 2 × 2 windows, then a dense layer with
-/// `max(·, 0)`.
+/// Convolutional blocks, then a dense layer with `max(·, 0)`. A block is a convolution, `max(·, 0)` and a maximum over
+/// 2 × 2 windows.
 ///
 /// Images come in and patches go through as height, width, channel (the channel fastest).
 /// Parameters: for each convolution its weights (kernel row, kernel column, channel in, channel
@@ -156,7 +156,7 @@ pub struct Convolutional<F> {
     crew: WorkerPool,
 }
 
-/// The images of one chunk, and what is kept of them.
+/// The images of one chunk, and the values kept of them.
 #[derive(Debug)]
 struct Chunk<F> {
     rows: Range<usize>,
@@ -236,7 +236,7 @@ impl<F: Real> Chunk<F> {
         }
     }
 
-    /// Sums the convolutions' gradients over the chunk; `self.back` holds that of `flat`.
+    /// Sums the convolutions' gradients over the chunk; `self.back` holds the gradient of `flat`.
     fn backward(&mut self, convolutions: &[Convolution], parameters: &[F], x: ArrayView2<'_, F>) {
         self.gradient.fill(F::zero());
         for (i, row) in x.rows().into_iter().enumerate() {

@@ -3,8 +3,8 @@ use mercer_linalg::Real;
 use ndarray::Array2;
 use rand::Rng;
 
-/// Inverted dropout: a feature is kept with probability `1 − rate` and then divided by it, so that
-/// expectations stay (Srivastava et al. 2014, as PyTorch and TensorFlow scale it).
+/// Inverted dropout: a kept feature is divided by its probability `1 − rate`. So expectations stay (Srivastava et al.
+/// 2014, as PyTorch and TensorFlow scale it).
 ///
 /// A mask `M` is drawn apart from the network: features become `Z ∘ M`, and their gradient
 /// `G ∘ M`. Two masks of one batch therefore cost one pass through the network.
@@ -34,12 +34,12 @@ impl Dropout {
         Ok(Self { rate })
     }
 
-    /// Whether nothing is dropped.
+    /// Returns whether nothing is dropped.
     pub fn is_idle(&self) -> bool {
         self.rate <= 0.0
     }
 
-    /// A mask: 0 or `1/(1 − rate)`, each entry on its own.
+    /// Returns a mask: 0 or `1/(1 − rate)`, each entry on its own.
     pub fn mask<F: Real>(&self, shape: (usize, usize), rng: &mut impl Rng) -> Array2<F> {
         if self.is_idle() {
             return Array2::ones(shape);

@@ -23,7 +23,7 @@ pub enum NetworkError {
         name: &'static str,
         /// Its value.
         value: usize,
-        /// What is allowed.
+        /// The allowed values.
         must: &'static str,
     },
     /// An architecture without layers.
@@ -39,7 +39,7 @@ pub enum NetworkError {
         name: &'static str,
         /// Its value.
         value: f64,
-        /// What is allowed.
+        /// The allowed values.
         must: &'static str,
     },
 }

@@ -6,7 +6,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What follows the products of the last layer; `max(·, 0)` follows those of the others.
+/// What follows the products of the last layer. `max(·, 0)` follows the products of the other layers.
 ///
 /// ```
 /// use mercer_networks::{Architecture, FullyConnectedParams, Last};

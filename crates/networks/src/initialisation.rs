@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 /// | `FanIn` | `U(−a, a)`, `a = 1/√fan_in` | the same |
 /// | `Glorot` | `U(−a, a)`, `a = √(6/(fan_in + fan_out))` | 0 |
 ///
-/// `Truncated` with its defaults is that of the MCE paper (and of TensorFlow's truncated normal);
-/// `FanIn` is PyTorch's default for linear and convolutional layers; `Glorot` is Keras' default
-/// (Glorot and Bengio 2010, eq. 16).
+/// `Truncated` with its defaults is the initialisation of the MCE paper (and of TensorFlow's truncated normal). `FanIn`
+/// is PyTorch's default for linear and convolutional layers; `Glorot` is Keras' default (Glorot and Bengio 2010, eq.
+/// 16).
 ///
 /// ```
 /// use mercer_networks::{FullyConnectedParams, Initialisation, Last, Network};

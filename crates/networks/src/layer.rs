@@ -28,12 +28,12 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// The range of its weights.
+    /// Returns the range of its weights.
     pub fn weights(&self) -> Range<usize> {
         self.start..self.start + self.inputs * self.outputs
     }
 
-    /// The range of its biases.
+    /// Returns the range of its biases.
     pub fn biases(&self) -> Range<usize> {
         let start = self.weights().end;
         start..start + self.outputs

@@ -49,32 +49,32 @@ pub type ParametersAndGradient<'a, F> = (&'a mut [F], &'a [F]);
 /// # Ok::<(), mercer_networks::NetworkError>(())
 /// ```
 pub trait Network<F: Real>: Send + Sync {
-    /// Columns `d` of the inputs.
+    /// Returns the number of columns `d` of the inputs.
     fn inputs(&self) -> usize;
 
-    /// Columns `p` of the features.
+    /// Returns the number of columns `p` of the features.
     fn outputs(&self) -> usize;
 
-    /// The parameters `θ`.
+    /// Returns the parameters `θ`.
     fn parameters(&self) -> &[F];
 
-    /// The features `Z` (`n × p`) of `inputs` (`n × d`); what [`Network::backward`] needs is kept.
+    /// Returns the features `Z` (`n × p`) of `inputs` (`n × d`); what [`Network::backward`] needs is kept.
     ///
     /// # Panics
     /// If the width of `inputs` is not `d`.
     fn forward(&mut self, inputs: ArrayView2<'_, F>) -> ArrayView2<'_, F>;
 
-    /// The gradient of an objective with respect to `θ`, from `gradient = ∂L/∂Z` (`n × p`) and the
+    /// Computes the gradient of an objective with respect to `θ`. It needs `gradient = ∂L/∂Z` (`n × p`) and the
     /// `inputs` of the last [`Network::forward`]. [`Network::update`] shows it.
     ///
     /// # Panics
     /// If the shapes are not those of the last forward pass.
     fn backward(&mut self, inputs: ArrayView2<'_, F>, gradient: ArrayView2<'_, F>);
 
-    /// The parameters, to be moved, with the gradient of the last [`Network::backward`].
+    /// Returns the parameters, to be moved, with the gradient of the last [`Network::backward`].
     fn update(&mut self) -> ParametersAndGradient<'_, F>;
 
-    /// The features of `inputs` on that many threads, keeping nothing: for prediction.
+    /// Returns the features of `inputs` on that many threads, keeping nothing: for prediction.
     ///
     /// # Panics
     /// If the width of `inputs` is not `d`.

@@ -18,7 +18,7 @@ impl Grid {
         self.height * self.width * self.channels
     }
 
-    /// The image after pooling.
+    /// Returns the image after pooling.
     pub const fn pooled(self) -> Self {
         Self { height: self.height / 2, width: self.width / 2, channels: self.channels }
     }
@@ -50,7 +50,7 @@ pub(crate) fn pool<F: Real>(
     }
 }
 
-/// `delta ←` the gradient of the image before bias and maximum, from that of the pooled image.
+/// `delta ←` the gradient of the image before bias and maximum, from the gradient of the pooled image.
 pub(crate) fn unpool<F: Real>(gradient: &[F], index: &[u8], grid: Grid, delta: &mut [F]) {
     let (c, row) = (grid.channels, grid.width * grid.channels);
     let out = grid.pooled();

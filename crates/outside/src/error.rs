@@ -17,7 +17,7 @@ pub enum OutsideError {
     Form {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The fault, and where it is.
         reason: String,
     },
 }

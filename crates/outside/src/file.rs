@@ -6,7 +6,7 @@ use crate::outside::Outside;
 use mercer_learning::Method;
 use std::path::Path;
 
-/// The methods that a file describes, in the order of their names.
+/// Returns the methods that a file describes, in the order of their names.
 ///
 /// ```
 /// use mercer_outside::methods_of;

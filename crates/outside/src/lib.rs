@@ -1,4 +1,4 @@
-//! Methods that are programs of any language, described by a file: a baseline that nobody compiles.
+//! Methods that are programs of any language, described by a file. Such a baseline needs no compiler.
 //!
 //! [`methods_of`] reads the file. Mercer starts the program twice with a folder: once to fit, once to predict;
 //! what the program leaves in the folder between the two is its model. The protocol is a chapter of the book.
@@ -16,7 +16,7 @@ mod table;
 pub use error::OutsideError;
 pub use file::methods_of;
 
-/// Methods of scikit-learn, ready to be named: `@sklearn-forest`, `@sklearn-svc` and others.
+/// Returns methods of scikit-learn, ready to be named: `@sklearn-forest`, `@sklearn-svc` and others.
 ///
 /// ```
 /// use mercer_outside::shipped;

@@ -19,7 +19,7 @@ impl Outside {
     }
 }
 
-/// Changes with what is declared and with the files of the command.
+/// Changes with the declaration and with the files of the command.
 fn revision(declared: &Declared, folder: &Path) -> u32 {
     let mut hash = Sha256::new();
     hash.update(format!("{declared:?}"));

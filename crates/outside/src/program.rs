@@ -1,4 +1,4 @@
-//! Starts programs, waits for them within the limits of a fit, and ends them with all that they started.
+//! Starts programs, waits within the limits of a fit, and ends them. It also ends all that they started.
 
 use crate::declaration::{Declared, Mode};
 use mercer_learning::{LearningError, Limits};

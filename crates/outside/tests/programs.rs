@@ -1,4 +1,4 @@
-//! Programs of Python's standard library alone, that do what they should, and all that they should not.
+//! Programs of Python's standard library alone. They do what they should, and all that they should not.
 
 use mercer_learning::conformance::Conformance;
 use mercer_learning::{
@@ -93,7 +93,7 @@ fn classes() -> Sample {
     Sample::classification(inputs, labels, 2).unwrap()
 }
 
-/// What a program that predicts so is told.
+/// The message to a program that predicts so.
 fn refused(program: &str, more: &str, sample: &Sample) -> String {
     let place = Place::new();
     let method = place.method(program, more);

@@ -1,4 +1,4 @@
-//! Parquet files as data frames, and back, and Arrow files as Parquet: the part of polars-io that is needed here.
+//! Parquet files as data frames and back, and Arrow files as Parquet. It is the part of polars-io that is needed here.
 //!
 //! It knows neither datasets nor records.
 
@@ -27,7 +27,7 @@ pub use polars_parquet::write::CompressionOptions as Compression;
 /// Rows of a group at most.
 const GROUP: usize = 1 << 18;
 
-/// Returns the rows `rows` of the named columns, or of all, in the order of the file.
+/// Returns some rows of the named columns, or of all, in file order. The rows are `rows`.
 ///
 /// `footer` is what [`read_metadata`] returns; one with fewer columns, or other types, reads those.
 ///
@@ -135,7 +135,7 @@ fn decode(field: &ArrowField, chunks: Vec<Chunk<'_>>) -> PolarsResult<Column> {
     Ok(Series::try_from((field, arrays))?.into())
 }
 
-/// Writes the rows of an Arrow file (IPC, also called Feather version 2) as Parquet, with their types.
+/// Writes the rows of an Arrow file as Parquet, with their types. Arrow files are IPC, also called Feather version 2.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -196,7 +196,7 @@ fn looked_up(array: ArrayRef, field: &ArrowField) -> PolarsResult<ArrayRef> {
     Ok(array)
 }
 
-/// Writes a data frame with the arrow types of its columns and the least and greatest value of each page.
+/// Writes a data frame with the arrow types of its columns. Each page has its least and greatest value.
 ///
 /// # Errors
 /// [`PolarsError`] if the sink refuses, or a column has a type that Parquet has not.

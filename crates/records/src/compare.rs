@@ -1,5 +1,5 @@
-//! A record beside its re-run: the same to the bit, the same to rounding, further off on another kind of processor, or
-//! different.
+//! Likeness of a record and its re-run. They are the same to the bit, the same to rounding, further off on another kind
+//! of processor, or different.
 
 use crate::{Predicted, Record};
 use std::collections::BTreeMap;
@@ -17,9 +17,11 @@ pub enum Likeness {
     Bits,
     /// Every number within [`promised`] of the record's.
     Rounding,
-    /// Further off, but the record was made with other vector instructions, whose rounding a fit by gradients carries on.
+    /// Further off, but the record was made with other vector instructions. A fit by gradients carries their rounding
+    /// on.
     Processor,
-    /// Another status, or, of the same vector instructions, another choice of the tuner or a number further off.
+    /// Another status, or a further difference with the same vector instructions. That is another choice of the tuner
+    /// or a number further off.
     Different,
 }
 
@@ -62,7 +64,7 @@ pub enum Kind {
 /// ```
 pub type Numbers = BTreeMap<(Kind, String), Vec<f64>>;
 
-/// The numbers of a record.
+/// Returns the numbers of a record.
 ///
 /// ```
 /// use mercer_records::{Kind, numbers};
@@ -132,8 +134,8 @@ pub fn numbers(record: &Record) -> Numbers {
     numbers
 }
 
-/// How far two lists of numbers are apart. Classes and wrong rows: the share of rows that differ. Accuracies: the
-/// largest difference, in shares. All else, which has a unit: the largest difference over the largest size.
+/// Returns how far two lists of numbers are apart. Classes and wrong rows: the share of rows that differ. Accuracies:
+/// the largest difference, in shares. All else, which has a unit: the largest difference over the largest size.
 /// Infinite where the lists have not the same length, or one has a number where the other has none.
 ///
 /// ```
@@ -166,8 +168,8 @@ pub fn distance(name: &str, ours: &[f64], theirs: &[f64]) -> f64 {
     }
 }
 
-/// How far another processor may move a number, as CONTRIBUTING.md promises it; nothing is promised of facts, which say how
-/// a fit went, and of counts of iterations.
+/// Returns how far another processor may move a number, as CONTRIBUTING.md promises it. Nothing is promised of facts,
+/// which say how a fit went, and of counts of iterations.
 ///
 /// ```
 /// use mercer_records::{Kind, promised};
@@ -187,7 +189,7 @@ pub fn promised(kind: Kind, name: &str) -> Option<f64> {
     }
 }
 
-/// Holds a re-run against its record: how alike they are, and the number that is furthest apart.
+/// Compares a re-run with its record. It returns how alike they are, and the number that is furthest apart.
 ///
 /// Only what the record has is compared: an archive keeps no predictions, and a later program may note more.
 /// A simulation, whose result is its facts alone, promises 1e-5 of them.

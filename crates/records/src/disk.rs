@@ -3,10 +3,9 @@ use std::fs::{self, File};
 use std::io::{Result, Write};
 use std::path::Path;
 
-/// The few calls that a [`crate::Store`] makes of a file system, so that a test can let any of them
-/// fail.
+/// The few calls that a [`crate::Store`] makes of a file system. A test can let any of them fail.
 ///
-/// Errors are those of the operating system.
+/// Errors come from the operating system.
 ///
 /// ```
 /// use mercer_records::{Disk, LocalDisk, RecordError, Store};
@@ -64,7 +63,7 @@ use std::path::Path;
 pub trait Disk: Debug + Send + Sync {
     /// Creates a directory and those above it; one that is there is fine.
     fn create_directory(&self, path: &Path) -> Result<()>;
-    /// The content of a file.
+    /// Reads the content of a file.
     fn read(&self, path: &Path) -> Result<Vec<u8>>;
     /// Creates a file that is not there yet, with this content.
     fn create(&self, path: &Path, content: &[u8]) -> Result<()>;

@@ -27,7 +27,7 @@ pub enum RecordError {
     Corrupt {
         /// Where.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
 }

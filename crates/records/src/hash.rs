@@ -1,8 +1,8 @@
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// The canonical text of a value: JSON without white space, object keys sorted, floats printed
-/// with the fewest digits that read back the same.
+/// Returns the canonical text of a value. It is JSON without white space, object keys sorted, floats printed with the
+/// fewest digits that read back the same.
 ///
 /// ```
 /// use mercer_records::canonical;
@@ -21,7 +21,7 @@ pub fn canonical<T: Serialize>(value: &T) -> String {
     value.to_string()
 }
 
-/// SHA-256 of some bytes, in lower-case hexadecimal.
+/// Returns the SHA-256 of some bytes, in lower-case hexadecimal.
 ///
 /// ```
 /// // FIPS 180-2, appendix B.1.

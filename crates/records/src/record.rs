@@ -54,7 +54,7 @@ pub struct Key {
     pub revision: u32,
     /// The settings that the spec fixes; a tuner's choice is part of the result.
     pub settings: BTreeMap<String, Value>,
-    /// How the rest is set: `null`, or the tuner with its budget, or a digest of given settings.
+    /// How the rest is set: `null`, a tuner with its budget, or given settings' digest.
     pub tuning: Value,
     /// Rows used, how inputs and targets are scaled, how the rows are split, cuts.
     pub protocol: BTreeMap<String, Value>,
@@ -62,12 +62,12 @@ pub struct Key {
     pub repeat: u32,
     /// Root seed.
     pub seed: u64,
-    /// Time and memory limits that would stop the trial, and the number of threads of its fit.
+    /// Time and memory limits that would stop the trial, and its fit's number of threads.
     pub limits: BTreeMap<String, Value>,
 }
 
 impl Key {
-    /// The name of the trial: SHA-256 of the canonical text.
+    /// Returns the name of the trial: SHA-256 of the canonical text.
     pub fn digest(&self) -> String {
         // Written straight, the fields in the order of their names: a tree of values takes five times as long.
         let sorted = Sorted {
@@ -93,7 +93,7 @@ impl Key {
 /// name is part of their digests.
 const STORED: [[&str; 2]; 2] = [["tuned", "corrected"], ["tuned-no-trace", "corrected-no-trace"]];
 
-/// The name of a variant in a stored key.
+/// Returns the name of a variant in a stored key.
 ///
 /// ```
 /// use mercer_records::{shown_variant, stored_variant};
@@ -104,7 +104,7 @@ pub fn stored_variant(shown: &str) -> &str {
     STORED.iter().find(|names| names[0] == shown).map_or(shown, |names| names[1])
 }
 
-/// The name of a variant whose stored key has this one: the inverse of [`stored_variant`].
+/// Returns the variant whose stored key has this name: the inverse of [`stored_variant`].
 ///
 /// ```
 /// assert_eq!(mercer_records::shown_variant("corrected-no-trace"), "tuned-no-trace");
@@ -241,17 +241,17 @@ pub struct Tuning {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurvePoint {
-    /// Passes over the training rows carried out.
+    /// Passes over the training rows so far.
     pub epoch: f64,
-    /// Steps carried out.
+    /// Steps so far.
     pub step: u64,
     /// Metrics and the learner's own numbers.
     pub values: BTreeMap<String, f64>,
 }
 
-/// What came out: bit-identical on the same machine type, whatever the number of jobs.
+/// Result of a trial: bit-identical on the same machine type, whatever the number of jobs.
 ///
-/// Its fields, as those of its parts, stand in the order of their names, which is that of the canonical text.
+/// Its fields, and the fields of its parts, stand in the order of their names, as in the canonical text.
 ///
 /// ```
 /// use mercer_records::TrialResult;
@@ -303,18 +303,18 @@ pub struct TrialResult {
     /// The tuner's choice and history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuning: Option<Arc<Tuning>>,
-    /// Test rows classified wrongly, where the test part is fixed: what a test over rows needs.
+    /// Test rows classified wrongly, where the test part is fixed. A test over rows needs them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrong: Option<Vec<u32>>,
 }
 
-/// Name of the value by which a point of a curve counts fits of its own that ended above their tolerance;
-/// several kinds of them are told apart by what follows, as in `open clip log`.
+/// Name of the value by which a point of a curve counts its open fits. These ended above their tolerance; a suffix
+/// distinguishes several kinds, as in `open clip log`.
 pub const OPEN: &str = "open";
 
 impl CurvePoint {
-    /// Fits of this point that ended above their tolerance, by its values `open` and `open …`; nothing
-    /// where it has none of them, and so does not tell.
+    /// Returns the fits of this point that ended above their tolerance. They are counted by its values `open` and
+    /// `open …`; `None` where it has neither, and so does not say.
     ///
     /// ```
     /// use mercer_records::CurvePoint;
@@ -336,8 +336,8 @@ impl CurvePoint {
 }
 
 impl TrialResult {
-    /// Fits behind it that ended above their tolerance: its own, or those that the points of its curve
-    /// count ([`CurvePoint::open_fits`]).
+    /// Returns the fits behind it that ended above their tolerance. They are its own, or the fits that the points of
+    /// its curve count ([`CurvePoint::open_fits`]).
     pub fn open_fits(&self) -> usize {
         let said = self.convergence.get("status").and_then(Value::as_str);
         let said = matches!(said, Some("not-converged" | "few-columns" | "far-solution"));
@@ -347,7 +347,7 @@ impl TrialResult {
 }
 
 impl TrialResult {
-    /// SHA-256 of the canonical text.
+    /// Returns the SHA-256 of the canonical text.
     pub fn digest(&self) -> String {
         // Written straight: a tree of values takes five times as long.
         sha256_hex(&serde_json::to_vec(self).unwrap_or_default())
@@ -396,22 +396,22 @@ impl TrialResult {
 pub struct Run {
     /// Seconds of wall-clock time of each phase (`load`, `tune`, `fit`, `predict`).
     pub seconds: BTreeMap<String, f64>,
-    /// Processor seconds of each phase, of the thread that carried out the trial: what other programs
-    /// take of the machine does not count, nor do threads that the fit started. Empty in older records,
-    /// and without a phase that an interrupted run began.
+    /// Processor seconds of each phase, of the thread that ran the trial. Other programs' share of the machine does not
+    /// count, nor do threads that the fit started. Empty in older records, and without a phase that an interrupted run
+    /// began.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub processor_seconds: BTreeMap<String, f64>,
     /// Most bytes that the trial held at once.
     pub peak_bytes: u64,
-    /// Machine-speed yardstick: seconds of a fixed matrix product, measured once a process; of the
-    /// processor, in older records of the clock on the wall.
+    /// Machine-speed yardstick: seconds of a fixed matrix product, measured once a process. It is processor time; in
+    /// older records it is wall-clock time.
     pub yardstick_seconds: f64,
     /// Processor and its vector instructions.
     pub host: String,
     /// Version of the software.
     pub version: String,
-    /// Revision of the source that it was built from, with `-dirty` if files had been edited since;
-    /// the lock file at that revision names every library's version. Empty in older records.
+    /// Revision of the source, with `-dirty` if files had been edited since. The lock file at that revision names every
+    /// library's version. Empty in older records.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub code: String,
     /// Unix seconds at the end.
@@ -469,25 +469,25 @@ pub struct Record {
     pub result_sha256: String,
     /// How it was computed.
     pub run: Run,
-    /// SHA-256 of `result` without its predictions, where it was read without them: the other sum covers
-    /// them, an archive does not keep them.
+    /// SHA-256 of `result` without its predictions, where it was read without them. The other sum covers them, an
+    /// archive does not keep them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripped_sha256: Option<String>,
 }
 
 impl Record {
-    /// A record with its check sum.
+    /// Creates a record with its check sum.
     pub fn new(key: Key, result: TrialResult, run: Run) -> Self {
         let result_sha256 = result.digest();
         Self { key, result, result_sha256, run, stripped_sha256: None }
     }
 
-    /// Whether it was read without its predictions.
+    /// Returns whether it was read without its predictions.
     pub fn is_stripped(&self) -> bool {
         self.stripped_sha256.is_some()
     }
 
-    /// Whether the check sum that covers what is there is that of what is there.
+    /// Whether the check sum of the present content is right.
     fn is_whole(&self) -> bool {
         let covering = match (&self.stripped_sha256, &self.result.predicted) {
             (None, _) => &self.result_sha256,

@@ -14,8 +14,8 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// A directory of records, one file a trial, named by the digest of its key.
 ///
-/// Writes go to a temporary file in the same directory, are flushed to the disk and renamed, so a
-/// reader sees a whole record or none, and two writers of one trial leave one of the two.
+/// Writes go to a temporary file in the same directory, are flushed to the disk and renamed. So a reader sees a whole
+/// record or none, and two writers of one trial leave one of the two.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -89,7 +89,7 @@ impl Store {
         Self::on(Arc::new(LocalDisk), root)
     }
 
-    /// Opens the directory on a file system of one's own.
+    /// Opens the directory on your own file system.
     ///
     /// # Errors
     /// As [`Store::open`].
@@ -99,18 +99,18 @@ impl Store {
         Ok(Self { root, disk })
     }
 
-    /// The directory.
+    /// Returns the directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where the record of `key` is, or would be.
+    /// Returns where the record of `key` is, or would be.
     pub fn path(&self, key: &Key) -> PathBuf {
         self.root.join(&key.artefact).join(format!("{}.json", key.digest()))
     }
 
-    /// The record of `key`, if there is a sound one. A damaged file is set aside (renamed to
-    /// `*.damaged`) with a warning, so that the trial runs again.
+    /// Returns the record of `key`, if there is a sound one. A damaged file is set aside (renamed to `*.damaged`) with
+    /// a warning, so that the trial runs again.
     ///
     /// # Errors
     /// If the file exists but cannot be read or set aside.
@@ -128,7 +128,7 @@ impl Store {
         }
     }
 
-    /// Whether a record of `key` is there with a status other than an error; reads the file.
+    /// Returns whether `key` has a record with a status other than an error. It reads the file.
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -155,7 +155,7 @@ impl Store {
         self.path(key).with_extension("checkpoint")
     }
 
-    /// Keeps where a long fit stands, under a key of its own; whole or not at all.
+    /// Keeps the state of a long fit, under a key of its own. It is written whole or not at all.
     ///
     /// # Errors
     /// As [`Store::put`].
@@ -163,7 +163,7 @@ impl Store {
         self.write(&self.checkpoint_path(key), content)
     }
 
-    /// What was kept last under the key, if that can be read.
+    /// Returns what was kept last under the key, if that can be read.
     pub fn checkpoint(&self, key: &Key) -> Option<Vec<u8>> {
         self.disk.read(&self.checkpoint_path(key)).ok()
     }
@@ -216,10 +216,10 @@ impl Store {
         Ok(())
     }
 
-    /// All sound records below the directory; damaged files are set aside with a warning and named.
-    /// Temporary files that a killed process left more than a day ago are removed. Sound records in another
-    /// folder than their study's, such as a copy of the directory within it, are left alone with one warning;
-    /// folders whose name begins with a dot are not looked into.
+    /// Lists all sound records below the directory. Damaged files are set aside with a warning and named. Temporary
+    /// files that a killed process left more than a day ago are removed. Sound records in another folder than their
+    /// study's, such as a copy of the directory within it, are left alone with one warning. Folders whose name begins
+    /// with a dot are not looked into.
     ///
     /// # Errors
     /// If a directory or file cannot be read.

@@ -32,7 +32,7 @@ pub enum SolverError {
         name: &'static str,
         /// Its value, printed.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         must: &'static str,
     },
     /// Arrays that do not fit together.

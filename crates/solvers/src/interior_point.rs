@@ -1,4 +1,4 @@
-//! The dual of a support vector machine whose kernel is a product of few features, by interior points.
+//! Interior points for the SVM dual with a kernel of few features. The kernel is a product of these features.
 
 use crate::{Dual, Solution, SolverError};
 use mercer_linalg::{Cholesky, minimum_norm_solve, multiplied, symmetric_product};
@@ -13,23 +13,22 @@ const POLISHED: usize = 400;
 
 /// Settings of a primal-dual interior-point method for `K = F Fᵀ`, `F` of `n` rows and `r` columns.
 ///
-/// Write `β = u − v` with `0 ≤ u ≤ upper`, `0 ≤ v ≤ −lower`: the [`Dual`] becomes a quadratic programme
-/// without kinks. A Newton step for its optimality conditions, each complementarity set to `μ`, is a
-/// diagonal plus `F Fᵀ`, and with `E = diag(e)`, `1/e_t` the curvature of the barriers at point `t`, it takes
-/// the system
+/// Write `β = u − v` with `0 ≤ u ≤ upper`, `0 ≤ v ≤ −lower`: the [`Dual`] becomes a quadratic programme without kinks.
+/// A Newton step for its optimality conditions, each complementarity set to `μ`, is a diagonal plus `F Fᵀ`. With
+/// `E = diag(e)`, `1/e_t` the curvature of the barriers at point `t`, it takes the system
 ///
 /// ```text
 /// ( I + Fᵀ E F   Fᵀ e ) ( Fᵀ Δβ )   ( Fᵀ h       )
 /// (   eᵀ F       1ᵀ e ) (  Δb   ) = ( 1ᵀ h + 1ᵀ β )
 /// ```
-/// of `r + 1` unknowns (Ferris & Munson, *Interior-point methods for massive support vector machines*, 2002;
-/// Fine & Scheinberg, *Efficient SVM training using low-rank kernel representations*, 2001), twice a step as
-/// Mehrotra (1992) predicts and corrects: `n r²` multiply-adds a step and some tens of steps, whatever the
-/// cost, where [`crate::Smo`] takes the more steps the larger the cost is. `O(n r)` memory.
+/// of `r + 1` unknowns (Ferris & Munson, *Interior-point methods for massive support vector machines*, 2002; Fine &
+/// Scheinberg, *Efficient SVM training using low-rank kernel representations*, 2001). It takes the system twice a step,
+/// as Mehrotra (1992) predicts and corrects. The cost is `n r²` multiply-adds a step and some tens of steps, whatever
+/// the cost parameter, where [`crate::Smo`] takes the more steps the larger it is. `O(n r)` memory.
 ///
-/// After each step what is at a bound is put on it, the gradient of these weights is computed from `F`, and
-/// their violation is measured as [`crate::Smo`] measures it: what is returned keeps the bounds, and is as
-/// near to optimal as it says.
+/// After each step weights at a bound are put on it, and the gradient of these weights is computed from `F`. Their
+/// violation is measured as [`crate::Smo`] measures it: the returned weights keep the bounds, and are as near to
+/// optimal as the violation says.
 ///
 /// ```
 /// use mercer_solvers::{Dual, InteriorPoint};
@@ -44,8 +43,8 @@ const POLISHED: usize = 400;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InteriorPoint {
-    /// The run ends when no pair of weights violates optimality by more than this; it is measured on the
-    /// gradient, in units of the targets.
+    /// Largest violation of optimality by a pair of weights at which the run ends. It is measured on the gradient, in
+    /// units of the targets.
     pub tolerance: f64,
     /// Steps at most.
     pub max_steps: usize,
@@ -72,7 +71,7 @@ impl InteriorPoint {
         self.solve_checked(features, dual, || Ok(()))
     }
 
-    /// The same, and asks `check` before every step whether to go on.
+    /// Does the same, and asks `check` before every step whether to go on.
     ///
     /// # Errors
     /// As [`InteriorPoint::solve`], and whatever `check` says.
@@ -394,8 +393,8 @@ impl<'a> Run<'a> {
         Some((change, shift))
     }
 
-    /// The weights with those on their bounds that belong there, their sum 0; none while what is left to move
-    /// cannot make it so.
+    /// The weights with those on their bounds that belong there, their sum 0; none while the movable weights cannot
+    /// make it so.
     fn rounded(&self) -> Option<Array1<f64>> {
         let beta = self.beta();
         let size = beta.iter().map(|weight| weight.abs()).sum::<f64>() / beta.len() as f64;

@@ -22,22 +22,22 @@ type Padded<const P: usize> = [[f64; P]; P];
 /// ```text
 /// Y_0 = G/c,  Z_0 = I,   T = (3 I − Z Y)/2,   Y ← Y T,  Z ← T Z   →   Z = (G/c)^-½
 /// ```
-/// It converges where the eigenvalues of `G/c` lie in `(0, 3)`, quadratically near 1, and is all
-/// products (Higham 2008, *Functions of Matrices*, Section 6.7). Gram matrices of read-outs are
-/// well conditioned, so a handful of iterations is a fraction of an eigenvalue problem's time.
+/// It converges where the eigenvalues of `G/c` lie in `(0, 3)`, quadratically near 1, and is all products (Higham
+/// 2008, *Functions of Matrices*, Section 6.7). Gram matrices of output weights are well conditioned, so a handful of
+/// iterations is a fraction of an eigenvalue problem's time.
 pub(crate) struct InverseRoot {
     size: usize,
     root: Vec<f64>,
 }
 
 impl InverseRoot {
-    /// Room for matrices of `size × size`.
+    /// Makes room for matrices of `size × size`.
     pub fn new(size: usize) -> Self {
         Self { size, root: vec![0.0; size * size] }
     }
 
-    /// `G^-½`, row by row, and a lower bound of the smallest eigenvalue of `G`; `None` if the
-    /// matrix is too large, not positive definite, or too ill-conditioned.
+    /// Computes `G^-½`, row by row, and a lower bound of the smallest eigenvalue of `G`. It is `None` if the matrix is
+    /// too large, not positive definite, or too ill-conditioned.
     pub fn of(&mut self, gram: &[f64]) -> Option<(&[f64], f64)> {
         let done = match self.size {
             0 => false,

@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 
 /// Limited-memory BFGS for smooth functions of few variables, within a box if one is given.
 ///
-/// The direction is `−H g` over the variables that are free, `H` from the last `memory` pairs of
-/// moves and gradient changes (Nocedal and Wright, *Numerical Optimization*, 2nd ed., Alg. 7.4); a
-/// variable is not free while it stands at its bound and the gradient pushes it outward. The step
-/// satisfies the weak Wolfe conditions (`c₁ = 1e-4`, `c₂ = 0.9`), found by bisection (Lewis and
-/// Overton 2013), along the path projected onto the box (Bertsekas 1982); where the box cuts the
-/// step, sufficient decrease is enough.
+/// The direction is `−H g` over the variables that are free. `H` comes from the last `memory` pairs of moves and
+/// gradient changes (Nocedal and Wright, *Numerical Optimization*, 2nd ed., Alg. 7.4). A variable is not free while it
+/// stands at its bound and the gradient pushes it outward. The step satisfies the weak Wolfe conditions (`c₁ = 1e-4`,
+/// `c₂ = 0.9`), found by bisection (Lewis and Overton 2013). It goes along the path projected onto the box (Bertsekas
+/// 1982); where the box cuts the step, sufficient decrease is enough.
 ///
 /// ```
 /// use mercer_solvers::Lbfgs;
@@ -31,11 +30,10 @@ pub struct Lbfgs {
     pub memory: usize,
     /// Iterations at most.
     pub iterations: usize,
-    /// It has converged when no entry of the projected gradient exceeds this, in units of the
-    /// function.
+    /// Largest entry of the projected gradient at which it has converged. It is in units of the function.
     pub tolerance: f64,
-    /// It has also converged when an iteration lowers the value `f` by at most this times
-    /// `max(1, |f|)`.
+    /// Relative decrease of the value at which it has also converged. An iteration then lowers the value `f` by at most
+    /// this times `max(1, |f|)`.
     pub decrease: f64,
     /// Lowest and highest value of each variable; none for all of them.
     pub bounds: Option<Vec<(f64, f64)>>,
@@ -67,7 +65,7 @@ pub struct Minimum {
     pub value: f64,
     /// The largest entry of the projected gradient there.
     pub gradient: f64,
-    /// Iterations carried out.
+    /// Iterations that were run.
     pub iterations: usize,
     /// Evaluations of the function.
     pub evaluations: usize,

@@ -1,11 +1,11 @@
 //! Minimisers that know no dataset and no paper.
 //!
-//! [`Optimiser`] moves parameters against their gradient, tile by tile, so that a training step
-//! can update a tile while it is still in cache; [`Lbfgs`] minimises a smooth function of few
-//! variables; [`Threshold`] is the proximal step of the trace norm. [`Smo`] solves the dual of support vector machines, for classes and for real targets, on
-//! a kernel in memory or one that computes its rows, positive definite or not; [`InteriorPoint`] solves it
-//! where the kernel is a product of few features; [`OneVersusOne`]
-//! combines machines for more classes, and [`Spectrum`] says how far a kernel is from positive.
+//! [`Optimiser`] moves parameters against their gradient, tile by tile, so that a training step can update a tile while
+//! it is still in cache. [`Lbfgs`] minimises a smooth function of few variables; [`Threshold`] is the proximal step of
+//! the trace norm. [`Smo`] solves the dual of support vector machines (SVMs), for classes and for real targets. Its
+//! kernel is in memory or computes its rows, positive definite or not. [`InteriorPoint`] solves it where the kernel is
+//! a product of few features. [`OneVersusOne`] combines SVMs for more classes, and [`Spectrum`] says how far a kernel
+//! is from positive.
 //!
 //! | symbol | code | meaning |
 //! |---|---|---|
@@ -16,7 +16,7 @@
 //! | `β`, `b` | `weights`, `bias` | `f(x) = Σ β_t k(x_t, x) + b` |
 //! | `C`, `ε` | `cost`, `epsilon` | weight of the losses, half-width of the tube without loss |
 //!
-//! It does not know what is being learned.
+//! It does not know what a model learns.
 
 mod error;
 #[cfg(test)]

@@ -2,8 +2,8 @@ use crate::SolverError;
 use mercer_linalg::minimum_norm_solve;
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 
-/// `min ‖A x − b‖²` over `x ≥ 0`, by the active-set method of Lawson & Hanson (*Solving Least
-/// Squares Problems*, 1974, ch. 23); `A` is `m × n`, `b` has `m` entries.
+/// Minimises `‖A x − b‖²` over `x ≥ 0`. It uses the active-set method of Lawson & Hanson (*Solving Least Squares
+/// Problems*, 1974, ch. 23); `A` is `m × n`, `b` has `m` entries.
 ///
 /// Least squares on the free columns are solved by singular values, so dependent columns do no
 /// harm; which of them carries the weight is then not determined, `A x` is.

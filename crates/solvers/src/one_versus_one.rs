@@ -1,8 +1,8 @@
 use crate::{Dual, Precomputed, Smo, Solution, SolverError};
 use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray, Ix2};
 
-/// Classifiers for any number of classes on a kernel matrix: a machine for each pair of classes
-/// that occur, most votes win, ties go to the smaller class.
+/// SVMs for any number of classes on a kernel matrix. There is one SVM for each pair of classes that occur; most votes
+/// win, ties go to the smaller class.
 ///
 /// ```
 /// use mercer_solvers::{OneVersusOne, Smo};
@@ -20,22 +20,22 @@ pub struct OneVersusOne {
     present: Vec<u32>,
     /// As [`OneVersusOne::pairs`] shows them.
     pairs: Vec<(u32, u32)>,
-    /// Weights of the training points, a machine a column: `n × pairs`.
+    /// Weights of the training points, one SVM a column: `n × pairs`.
     pub weights: Array2<f64>,
-    /// Biases, one a machine.
+    /// Biases, one for each SVM.
     pub biases: Array1<f64>,
-    /// Steps of all machines.
+    /// Steps of all SVMs.
     pub steps: usize,
-    /// The largest violation of optimality that a machine left.
+    /// The largest violation of optimality that an SVM left.
     pub violation: f64,
-    /// Whether every machine met its tolerance.
+    /// Whether every SVM met its tolerance.
     pub converged: bool,
 }
 
 impl OneVersusOne {
-    /// Fits the machines to the points of `gram`, `n × n`, with these classes.
+    /// Fits the SVMs to the points of `gram`, `n × n`, with these classes.
     ///
-    /// If only one class occurs there is no machine, and that class is predicted.
+    /// If only one class occurs there is no SVM, and that class is predicted.
     ///
     /// # Errors
     /// As [`Smo::solve`], and [`SolverError::Lengths`] unless there is a label a point.
@@ -49,8 +49,8 @@ impl OneVersusOne {
         Ok(path.swap_remove(0))
     }
 
-    /// Fits classifiers for several costs, each starting where the last ended, its weights scaled
-    /// by the ratio of the costs where that is at least 1.
+    /// Fits classifiers for several costs, each starting where the last ended. Its weights are scaled by the ratio of
+    /// the costs where that is at least 1.
     ///
     /// # Errors
     /// As [`OneVersusOne::fit`], and whatever `check` says, which is asked every few hundred steps.
@@ -104,7 +104,7 @@ impl OneVersusOne {
         Ok(path)
     }
 
-    /// Takes a machine's solution over some of the rows.
+    /// Takes an SVM's solution over some of the rows.
     fn take(&mut self, machine: usize, rows: &[usize], solution: &Solution) {
         for (&row, &weight) in rows.iter().zip(&solution.weights) {
             self.weights[[row, machine]] = weight;
@@ -115,13 +115,13 @@ impl OneVersusOne {
         self.converged &= solution.converged;
     }
 
-    /// Classes of each machine: `f > 0` speaks for the first; for the second where there are only
-    /// two classes.
+    /// Returns the two classes of each SVM. `f > 0` speaks for the first; for the second where there are only two
+    /// classes.
     pub fn pairs(&self) -> &[(u32, u32)] {
         &self.pairs
     }
 
-    /// Decision values of the machines for the rows of `cross` (`m × n`): `m × pairs`.
+    /// Computes decision values of the SVMs for the rows of `cross` (`m × n`): `m × pairs`.
     ///
     /// # Panics
     /// If `cross` has another number of columns than there are training points.
@@ -129,8 +129,8 @@ impl OneVersusOne {
         cross.dot(&self.weights) + &self.biases
     }
 
-    /// Scores of classes `0..classes` for the rows of `cross`: `(−f, f)` where classes 0 and 1 are
-    /// all there is, votes otherwise.
+    /// Computes scores of classes `0..classes` for the rows of `cross`. They are `(−f, f)` where only classes 0 and 1
+    /// occur, votes otherwise.
     ///
     /// # Panics
     /// As [`OneVersusOne::values`], and if a class that occurred is not below `classes`.
@@ -138,7 +138,7 @@ impl OneVersusOne {
         self.scores_of_values(self.values(cross).view(), classes)
     }
 
-    /// As [`OneVersusOne::scores`], from the machines' decision values.
+    /// Computes [`OneVersusOne::scores`] from the SVMs' decision values.
     ///
     /// # Panics
     /// If there is not a column a machine.
@@ -165,7 +165,7 @@ impl OneVersusOne {
         scores
     }
 
-    /// Predicted classes for the rows of `cross`.
+    /// Returns predicted classes for the rows of `cross`.
     ///
     /// # Panics
     /// As [`OneVersusOne::values`].
@@ -183,13 +183,13 @@ impl OneVersusOne {
         self.scores(cross, largest).rows().into_iter().map(best).collect()
     }
 
-    /// The classes that occurred, ascending: with the weights and biases all that decides.
+    /// Returns the classes that occurred, ascending: with the weights and biases all that decides.
     pub fn present(&self) -> &[u32] {
         &self.present
     }
 
-    /// Machines from kept parts; `present` are the classes, ascending. What the fit said of its
-    /// convergence is not kept.
+    /// Builds SVMs from kept parts; `present` are the classes, ascending. What the fit said of its convergence is not
+    /// kept.
     ///
     /// # Errors
     /// [`SolverError::Lengths`] unless there is a column of weights and a bias a pair of classes;
@@ -215,8 +215,8 @@ impl OneVersusOne {
         Ok(Self { present, pairs, weights, biases, steps, violation, converged })
     }
 
-    /// The same machines for a kernel that is evaluated at these training points only: all that
-    /// some machine uses, in this order.
+    /// Returns the same SVMs for a kernel evaluated at these training points only. The points are all that some SVM
+    /// uses, in this order.
     ///
     /// # Panics
     /// If a point does not exist.
@@ -225,14 +225,14 @@ impl OneVersusOne {
         Self { weights: self.weights.select(Axis(0), points), ..self.clone() }
     }
 
-    /// Training points that some machine uses.
+    /// Returns training points that some SVM uses.
     pub fn support(&self) -> Vec<usize> {
         let used = |row: &usize| self.weights.row(*row).iter().any(|weight| *weight != 0.0);
         (0..self.weights.nrows()).filter(used).collect()
     }
 }
 
-/// What one machine is fitted to: the points of two classes.
+/// The data of one SVM: the points of two classes.
 struct Duel {
     rows: Vec<usize>,
     /// Whether a point is of the class that `f > 0` speaks for.
@@ -288,12 +288,12 @@ pub struct CostChoice {
     pub cost: f64,
     /// Points classified right at each cost, each point once, while it was held out.
     pub right: Vec<usize>,
-    /// Whether every machine met its tolerance.
+    /// Whether every SVM met its tolerance.
     pub converged: bool,
 }
 
-/// Chooses the cost of [`OneVersusOne`] on a kernel matrix by cross-validation: `folds` says in
-/// which fold each point is held out.
+/// Chooses the cost of [`OneVersusOne`] on a kernel matrix by cross-validation. `folds` says in which fold each point
+/// is held out.
 ///
 /// ```
 /// use mercer_solvers::{Smo, SolverError, choose_cost};

@@ -76,7 +76,7 @@ pub struct MemoryTile<'a, F> {
 }
 
 impl<F: Real> Memory<F> {
-    /// A blank memory for `parameters` parameters.
+    /// Returns a blank memory for `parameters` parameters.
     pub fn new(optimiser: Optimiser, parameters: usize) -> Self {
         let (first, second) = optimiser.memory_per_parameter();
         Self {
@@ -85,7 +85,7 @@ impl<F: Real> Memory<F> {
         }
     }
 
-    /// A memory of what [`Memory::moments`] showed.
+    /// Returns a memory of what [`Memory::moments`] showed.
     ///
     /// # Panics
     /// If the lengths are not those of `parameters` parameters.
@@ -96,17 +96,17 @@ impl<F: Real> Memory<F> {
         Self { first, second }
     }
 
-    /// First and second moments, as far as the optimiser has them.
+    /// Returns first and second moments, as far as the optimiser has them.
     pub fn moments(&self) -> (&[F], &[F]) {
         (&self.first, &self.second)
     }
 
-    /// The whole memory.
+    /// Returns the whole memory.
     pub fn all(&mut self) -> MemoryTile<'_, F> {
         MemoryTile { first: &mut self.first, second: &mut self.second }
     }
 
-    /// The memory of the parameters in `range`.
+    /// Returns the memory of the parameters in `range`.
     ///
     /// # Panics
     /// If the range is out of bounds.
@@ -140,7 +140,7 @@ pub struct Step<F> {
 }
 
 impl Optimiser {
-    /// How many numbers are kept for each parameter, first and second moments.
+    /// Returns how many numbers are kept for each parameter, first and second moments.
     pub const fn memory_per_parameter(self) -> (usize, usize) {
         match self {
             Self::Sgd => (0, 0),
@@ -149,7 +149,7 @@ impl Optimiser {
         }
     }
 
-    /// The constants of step `t`, counted from 1, at rate `η`.
+    /// Returns the constants of step `t`, counted from 1, at rate `η`.
     pub fn step<F: Real>(self, rate: f64, t: usize) -> Step<F> {
         let t = i32::try_from(t).unwrap_or(i32::MAX);
         let corrected = (rate / (1.0 - 0.9f64.powi(t)), 1.0 / (1.0 - 0.999f64.powi(t)).sqrt());

@@ -27,12 +27,11 @@ pub struct NonNegative {
     pub converged: bool,
 }
 
-/// `min ½ xᵀ Q x − cᵀ x` over `x ≥ 0`, for a symmetric positive semidefinite `Q` (`n × n`).
+/// Minimises `½ xᵀ Q x − cᵀ x` over `x ≥ 0`, for a symmetric positive semidefinite `Q` (`n × n`).
 ///
-/// The active-set method of Lawson and Hanson (1974) on the normal equations: the variable with the
-/// steepest descent enters, the system of the entered variables is solved, and those that would turn
-/// negative leave. Each system costs a third of the cube of the entered variables' number. `tolerance`
-/// is absolute, in units of `c`.
+/// The active-set method of Lawson and Hanson (1974) works on the normal equations. The variable with the steepest
+/// descent enters, the system of the entered variables is solved, and variables that would turn negative leave. Each
+/// system costs a third of the cube of the entered variables' number. `tolerance` is absolute, in units of `c`.
 ///
 /// ```
 /// use ndarray::array;

@@ -21,11 +21,10 @@ const CHECK_EVERY: usize = 256;
 
 /// Settings of sequential minimal optimisation.
 ///
-/// Each step moves two weights of a [`Dual`]: the one whose growth lowers the objective fastest,
-/// and, among those that may fall, the one with the largest second-order gain (Fan, Chen & Lin,
-/// *Working set selection using second order information*, JMLR 6, 2005). Points that cannot move
-/// are set aside on the way and looked at again before the end, and kernel rows are kept in a
-/// cache of limited size, so that a kernel matrix need never be held.
+/// Each step moves two weights of a [`Dual`]. One is the weight whose growth lowers the objective fastest. The other,
+/// among those that may fall, has the largest second-order gain (Fan, Chen & Lin, *Working set selection using second
+/// order information*, JMLR 6, 2005). Points that cannot move are set aside on the way and looked at again before the
+/// end. Kernel rows are kept in a cache of limited size, so that a kernel matrix need never be held.
 ///
 /// With a kernel that is not positive semidefinite the limit is a stationary point: where a pair
 /// has no curvature, the step goes to the edge of the box.
@@ -44,8 +43,8 @@ const CHECK_EVERY: usize = 256;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Smo {
-    /// The run ends when no pair of weights violates optimality by more than this; it is measured
-    /// on the gradient, in units of the targets.
+    /// Largest violation of optimality by a pair of weights at which the run ends. It is measured on the gradient, in
+    /// units of the targets.
     pub tolerance: f64,
     /// Bytes that cached kernel rows may fill; two rows are always held.
     pub cache_bytes: usize,
@@ -84,25 +83,24 @@ pub struct Solution {
     pub bias: f64,
     /// The objective of the [`Dual`] at `β`.
     pub objective: f64,
-    /// What is left of the largest violation by a pair; at most the tolerance if converged, and 0
-    /// where no pair can move at all.
+    /// The largest violation by a pair that is left. It is at most the tolerance if converged, and 0 where no pair can
+    /// move at all.
     pub violation: f64,
     /// Steps taken.
     pub steps: usize,
-    /// Whether the tolerance was met; otherwise the limit of steps was reached, or rounding left
-    /// nothing to gain.
+    /// Whether the tolerance was met. Otherwise the limit of steps was reached, or rounding left nothing to gain.
     pub converged: bool,
     /// Kernel rows that were computed, each anew when the cache had lost it.
     pub rows_computed: usize,
     /// The largest number of points that were set aside at a time.
     pub set_aside: usize,
-    /// Whether any weight came to a bound other than 0: on the way of SMO, which else takes the same steps
-    /// at every larger cost, or at the end of interior points.
+    /// Whether any weight came to a bound other than 0. For SMO this counts on the way: else it takes the same steps at
+    /// every larger cost. For interior points it counts at the end.
     pub bounded: bool,
 }
 
 impl Solution {
-    /// `f(x)` for the rows of `cross`, `cross_it = k(x_i, x_t)`: `m × n` to `m`.
+    /// Returns `f(x)` for the rows of `cross`, `cross_it = k(x_i, x_t)`: `m × n` to `m`.
     ///
     /// # Panics
     /// If `cross` does not have `n` columns.
@@ -110,7 +108,7 @@ impl Solution {
         cross.dot(&self.weights) + self.bias
     }
 
-    /// Number of weights that are not 0.
+    /// Returns the number of weights that are not 0.
     pub fn support(&self) -> usize {
         self.weights.iter().filter(|weight| **weight != 0.0).count()
     }
@@ -130,8 +128,8 @@ impl Smo {
         self.solve_checked(rows, dual, None, || Ok(()))
     }
 
-    /// Solves the dual, starting at weights that keep its bounds and sum to 0: those of a smaller
-    /// cost times the ratio of the costs, say.
+    /// Solves the dual, starting at weights that keep its bounds and sum to 0. Such weights are, say, the solution for
+    /// a smaller cost times the ratio of the costs.
     ///
     /// # Errors
     /// As [`Smo::solve`], and [`SolverError::Start`] for weights that break a constraint.

@@ -3,7 +3,7 @@ use mercer_linalg::{Eigen, product, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
-/// What is done about a kernel matrix `K = V diag(d) Vᵀ` that has negative eigenvalues.
+/// The correction of a kernel matrix `K = V diag(d) Vᵀ` with negative eigenvalues.
 ///
 /// ```
 /// use mercer_solvers::{PsdCorrection, Spectrum};
@@ -51,7 +51,7 @@ impl std::fmt::Display for PsdCorrection {
     }
 }
 
-/// The eigenvalues of a symmetric kernel matrix, and what can be done about the negative ones.
+/// The eigenvalues of a symmetric kernel matrix, and corrections of the negative ones.
 ///
 /// Eigenvalues within `n ε max |d|` of 0 are rounding, and count as 0.
 ///
@@ -96,7 +96,7 @@ pub struct CorrectedKernel {
 }
 
 impl Spectrum {
-    /// The eigenvalues of a symmetric matrix.
+    /// Returns the eigenvalues of a symmetric matrix.
     ///
     /// # Errors
     /// [`SolverError::Linalg`] if the matrix is not square or not finite.
@@ -108,17 +108,17 @@ impl Spectrum {
         Ok(Self { gram: gram.to_owned(), eigen })
     }
 
-    /// The eigenvalues `d`, ascending.
+    /// Returns the eigenvalues `d`, ascending.
     pub fn values(&self) -> ArrayView1<'_, f64> {
         self.eigen.values.view()
     }
 
-    /// The smallest eigenvalue.
+    /// Returns the smallest eigenvalue.
     pub fn smallest(&self) -> f64 {
         self.eigen.values.first().copied().unwrap_or(0.0)
     }
 
-    /// `Σ |d| over d < 0`, divided by `Σ |d|`; 0 for a matrix of zeros.
+    /// Returns `Σ |d| over d < 0`, divided by `Σ |d|`; 0 for a matrix of zeros.
     pub fn negative_share(&self) -> f64 {
         let all: f64 = self.eigen.values.iter().map(|d| d.abs()).sum();
         // The sum of nothing is −0.
@@ -127,7 +127,7 @@ impl Spectrum {
         if all > 0.0 { negative / all } else { 0.0 }
     }
 
-    /// The matrix with its negative eigenvalues dealt with.
+    /// Returns the matrix with its negative eigenvalues dealt with.
     pub fn mended(&self, how: PsdCorrection) -> CorrectedKernel {
         let (train, map) = match how {
             PsdCorrection::AsIs => (self.gram.clone(), None),
@@ -253,7 +253,7 @@ fn bisected(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> f64 {
 }
 
 impl CorrectedKernel {
-    /// The rows that test points have with the mended kernel, from those with the kernel itself:
+    /// Returns the rows of test points with the corrected kernel. They come from the rows with the kernel itself:
     /// `k'(x) = T k(x)`, `m × n`.
     pub fn test(&self, cross: ArrayView2<'_, f64>) -> Array2<f64> {
         match &self.map {
@@ -267,9 +267,9 @@ impl CorrectedKernel {
         }
     }
 
-    /// The weights `T β` that give the same values with the kernel itself: with
-    /// [`PsdCorrection::Flip`] this is the stabilised machine of Loosli, Canu & Ong, *Learning SVM in
-    /// Kreĭn spaces*, IEEE TPAMI 38(6), 2016. They are not sparse.
+    /// Returns the weights `T β` that give the same values with the kernel itself. With [`PsdCorrection::Flip`] this is
+    /// the stabilised SVM of Loosli, Canu & Ong, *Learning SVM in Kreĭn spaces*, IEEE TPAMI 38(6), 2016. They are not
+    /// sparse.
     pub fn original_weights(&self, solution: &Solution) -> Array1<f64> {
         match &self.map {
             Some(map) => map.dot(&solution.weights),

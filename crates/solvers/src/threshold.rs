@@ -46,7 +46,7 @@ pub enum Route {
 }
 
 impl Threshold {
-    /// `W₊ = U diag(max(s − τ, 0)) Vᵀ` (or `s − τ` without the clip) of `W = U diag(s) Vᵀ`, `D × K`.
+    /// Returns `W₊ = U diag(max(s − τ, 0)) Vᵀ` (or `s − τ` without the clip) of `W = U diag(s) Vᵀ`, `D × K`.
     ///
     /// With the clip it minimises `½ ‖W₊ − W‖_F² + τ ‖W₊‖_*`. It goes through the `K × K` Gram
     /// matrix where [`Shrinkage::plan`] finds that accurate to 1e-10, else through the SVD.
@@ -118,7 +118,7 @@ pub struct Shrinkage {
 }
 
 impl Shrinkage {
-    /// Room for matrices of `k` columns.
+    /// Makes room for matrices of `k` columns.
     pub fn new(k: usize) -> Self {
         Self {
             root: InverseRoot::new(k),
@@ -128,8 +128,8 @@ impl Shrinkage {
         }
     }
 
-    /// The matrix `N` of `W₊ = W − W N`, row by row, from `gram = Wᵀ W`; `None` where that would
-    /// be inaccurate or the Gram matrix is not finite.
+    /// Computes the matrix `N` of `W₊ = W − W N`, row by row, from `gram = Wᵀ W`. It is `None` where that would be
+    /// inaccurate or the Gram matrix is not finite.
     ///
     /// A Gram matrix of `rows` rows summed with unit round-off `unit` has eigenvalues `g` wrong
     /// by about `δ = 2 √rows · unit · g_max`. The share `r = τ/√g` then errs by up to

@@ -4,8 +4,8 @@ use crate::error::check_range;
 use crate::summary::checked;
 use serde::{Deserialize, Serialize};
 
-/// Posterior probabilities that the mean difference lies below, in and above a region of
-/// practical equivalence; they sum to 1.
+/// Posterior probabilities that the mean difference is below, in and above an interval. The interval is a region of
+/// practical equivalence; the probabilities sum to 1.
 ///
 /// ```
 /// use mercer_statistics::bayesian_correlated_t;
@@ -29,15 +29,15 @@ pub struct BayesianT {
     pub degenerate: bool,
 }
 
-/// Bayesian correlated t test over `J` overlapping splits.
+/// Runs the Bayesian correlated t test over `J` overlapping splits.
 ///
 /// Under the matching prior the posterior of the mean difference is Student's t with `J − 1`
 /// degrees of freedom, location `x̄` and scale²
 /// ```text
 /// (1/J + ρ/(1 − ρ)) s²
 /// ```
-/// Corani and Benavoli (2015), Machine Learning 100. With `ρ = n_test / (n_train + n_test)` the
-/// scale is that of [`crate::corrected_t`].
+/// Corani and Benavoli (2015), Machine Learning 100. With `ρ = n_test / (n_train + n_test)` the scale is the same as in
+/// [`crate::corrected_t`].
 ///
 /// - `correlation`: `ρ` in `[0, 1)`, 0.2 for 80/20 splits
 /// - `rope`: `r ≥ 0`, the half-width of the region, in the unit of the differences

@@ -30,14 +30,14 @@ pub struct Bootstrap {
     /// `min(1, 2 (1 + #{means on the rarer side of 0, 0 included}) / (resamples + 1))`: never
     /// below `2 / (resamples + 1)` unless degenerate.
     pub p_two_sided: f64,
-    /// Whether all differences are equal; then `p` is 1 if they are 0 and 0 otherwise.
+    /// Whether all differences are equal. Then `p` is 1 if they are 0 and 0 otherwise.
     pub degenerate: bool,
     /// The resampled means, ascending.
     sorted: Vec<f64>,
 }
 
 impl Bootstrap {
-    /// Percentile interval at confidence `level`.
+    /// Returns the percentile interval at confidence `level`.
     ///
     /// # Panics
     /// Unless `0 < level < 1`.
@@ -49,15 +49,14 @@ impl Bootstrap {
     }
 }
 
-/// Paired bootstrap over seeds *and* test rows, for a fixed test set.
+/// Runs a paired bootstrap over seeds *and* test rows, for a fixed test set.
 ///
-/// `differences[s][i]` is the difference of the two methods' losses with seed `s` on test row `i`.
-/// Each resample draws seeds and rows, independently and with replacement, and averages over the
-/// drawn grid: the pigeonhole bootstrap (Owen 2007, *Annals of Applied Statistics* 1), mildly
-/// conservative where rows and seeds are many. Of `S` seeds it draws `S − 1`: the variance of a mean of
-/// `S − 1` draws from `S` values is `s²/S` with the unbiased `s²`, where `S` draws would give
-/// `(S − 1)/S` of that, a third too little with three seeds. Rows are many and drawn as many as they
-/// are. With one seed it is the ordinary paired bootstrap over rows and says nothing about other seeds.
+/// `differences[s][i]` is the difference of the two methods' losses with seed `s` on test row `i`. Each resample draws
+/// seeds and rows, independently and with replacement, and averages over the drawn grid. This is the pigeonhole
+/// bootstrap (Owen 2007, *Annals of Applied Statistics* 1), mildly conservative where rows and seeds are many. Of `S`
+/// seeds it draws `S − 1`. The variance of a mean of `S − 1` draws from `S` values is `s²/S` with the unbiased `s²`.
+/// With `S` draws it would be `(S − 1)/S` of that, a third too little with three seeds. Rows are many and drawn as many
+/// as they are. With one seed it is the ordinary paired bootstrap over rows and says nothing about other seeds.
 ///
 /// The time is `resamples × (rows + seeds + rows·seeds)`.
 ///

@@ -25,7 +25,7 @@ pub struct Combined {
     pub p_two_sided: f64,
 }
 
-/// Stouffer's combination of one-sided p values, one a data set: `Z = Σ Φ⁻¹(1 − p_d) / √D`.
+/// Combines one-sided p values by Stouffer's method, one a data set: `Z = Σ Φ⁻¹(1 − p_d) / √D`.
 ///
 /// Stouffer et al. (1949), *The American Soldier*. It speaks of these data sets. Each p may come from repeats, so
 /// that a few data sets can decide, where a test on their means alone cannot.
@@ -54,10 +54,11 @@ pub fn stouffer(p_greater: &[f64]) -> Result<Combined, StatisticsError> {
     Ok(Combined { z, p_two_sided: (2.0 * normal_tail(z.abs())).min(1.0) })
 }
 
-/// P that a method is not below the best of `rivals`, from the least of its one-sided p against each of them.
+/// Returns the P that a method is not below the best of `rivals`. It comes from the least of the method's one-sided p
+/// against each of them.
 ///
 /// Hsu's multiple comparisons with the best (1981, *Annals of Statistics* 9): the method is below the best if some
-/// rival beats it, and the largest of its t statistics has Dunnett's distribution, with correlation ½:
+/// rival beats it. The largest of its t statistics has Dunnett's distribution, with correlation ½:
 /// ```text
 /// P(max_j (Z_j + Z_0)/(√2 U) > t),   U = √(χ²_ν/ν)
 /// ```
@@ -125,7 +126,8 @@ pub fn below_the_best(
 /// Degrees of freedom from which t is taken for normal.
 const LARGE: f64 = 1e4;
 
-/// One-sided p that the first of two paired samples varies less, by Pitman (1939) and Morgan (1939).
+/// Returns the one-sided p that the first of two paired samples varies less. The test is by Pitman (1939) and Morgan
+/// (1939).
 ///
 /// The sum and the difference of a pair are correlated exactly where the two variances differ:
 /// ```text
@@ -166,7 +168,8 @@ pub fn less_spread(first: &[f64], second: &[f64]) -> Result<f64, StatisticsError
     Ok(student_tail(-t, j - 2.0))
 }
 
-/// Two-sided p that a mean is 0, from the half-width of its 95 % interval with so many degrees of freedom.
+/// Returns the two-sided p that a mean is 0. It comes from the half-width of its 95 % interval with so many degrees of
+/// freedom.
 ///
 /// ```
 /// use mercer_statistics::{p_of_interval, paired_t};
@@ -196,8 +199,8 @@ pub fn p_of_interval(mean: f64, half_width: f64, freedom: f64) -> f64 {
     (2.0 * p).min(1.0)
 }
 
-/// What a repetition says of a printed gain: how many times as likely ours is if the printed gain is true as if
-/// there is none.
+/// Returns the Bayes factor of a printed gain, given a repetition. It says how many times as likely our gain is if the
+/// printed gain is true as if there is none.
 /// ```text
 /// BF = N(ĝ; g, se² + se_printed²) / N(ĝ; 0, se²)
 /// ```
@@ -215,7 +218,7 @@ pub fn replication_bayes_factor(ours: (f64, f64), printed: (f64, f64)) -> f64 {
     (log_density(ours.0 - printed.0, both) - log_density(ours.0, own)).exp()
 }
 
-/// Page's test that values rise in a claimed order, from repeat to repeat: `z` and the two-sided p.
+/// Runs Page's test that values rise in a claimed order, from repeat to repeat. Returns `z` and the two-sided p.
 ///
 /// ```text
 /// L = Σ_j j R_j,   z = (L − n k (k + 1)²/4) / √(n k² (k + 1)(k² − 1)/144)
@@ -268,7 +271,7 @@ pub struct Posterior {
     pub better: f64,
 }
 
-/// The hierarchical model of Corani, Benavoli et al. (2017), *Machine Learning* 106, with normal gains:
+/// Fits a hierarchical model with normal gains. It is by Corani, Benavoli et al. (2017), *Machine Learning* 106:
 /// ```text
 /// x̄_d ~ N(μ_d, e_d²),   μ_d ~ N(μ, τ²),   μ uniform, τ uniform up to ten times the largest spread
 /// ```

@@ -1,4 +1,4 @@
-//! Tails and quantiles, accurate in relative terms far into the tail, where `1 − F` has no digits.
+//! Tails and quantiles, accurate in relative terms far into the tail. There `1 − F` has no digits.
 
 use statrs::function::{beta, gamma};
 use std::f64::consts::PI;

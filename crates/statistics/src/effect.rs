@@ -3,9 +3,8 @@ use crate::error::check_values;
 use crate::summary::checked;
 use statrs::function::gamma::ln_gamma;
 
-/// Cohen's `d_z = x̄ / s` of paired differences, `s` divided by `J − 1`: the mean difference in
-/// units of its own deviation. 0 where all differences are 0, infinite where they are all equal to
-/// another number.
+/// Returns Cohen's `d_z = x̄ / s` of paired differences, `s` divided by `J − 1`. It is the mean difference in units of
+/// its own standard deviation. 0 where all differences are 0, infinite where they are all equal to another number.
 ///
 /// ```
 /// assert_eq!(mercer_statistics::cohen_d_z(&[1.0, 2.0, 3.0])?, 2.0);
@@ -19,7 +18,7 @@ pub fn cohen_d_z(differences: &[f64]) -> Result<f64, StatisticsError> {
     Ok(if summary.mean == 0.0 { 0.0 } else { summary.mean / summary.sample_std })
 }
 
-/// Hedges' unbiased form of `d_z`: `g = d_z · Γ(m/2) / (√(m/2) Γ((m−1)/2))` with `m = J − 1`.
+/// Returns Hedges' unbiased form of `d_z`: `g = d_z · Γ(m/2) / (√(m/2) Γ((m−1)/2))` with `m = J − 1`.
 ///
 /// Hedges (1981), Journal of Educational Statistics 6. The factor is about `1 − 3/(4m − 1)`.
 ///
@@ -39,8 +38,8 @@ pub fn hedges_g_z(differences: &[f64]) -> Result<f64, StatisticsError> {
     Ok(factor * cohen_d_z(differences)?)
 }
 
-/// Vargha and Delaney's `A₁₂ = P(X > Y) + ½ P(X = Y)` over all pairs of a value of `first` and one
-/// of `second`; ½ means no tendency (Vargha and Delaney 2000).
+/// Returns Vargha and Delaney's `A₁₂ = P(X > Y) + ½ P(X = Y)`. It is over all pairs of a value of `first` and one of
+/// `second`; ½ means no tendency (Vargha and Delaney 2000).
 ///
 /// ```
 /// assert_eq!(mercer_statistics::vargha_delaney_a12(&[1.0, 2.0], &[1.0, 0.0])?, 0.875);

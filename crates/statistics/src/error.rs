@@ -44,7 +44,7 @@ pub enum StatisticsError {
         argument: &'static str,
         /// Its value.
         value: f64,
-        /// What is allowed.
+        /// The allowed values.
         must: &'static str,
     },
     /// Rows of unequal length where a full table is needed.

@@ -33,7 +33,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The interval that covers the slope of independent normal errors with probability `level`:
+    /// Returns the interval that covers the slope with probability `level`, for independent normal errors. It is
     /// `b ± t · standard error`, `t` of `J − 2` degrees of freedom. The whole line for two points.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Line {
     }
 }
 
-/// The least-squares line through the points `(x, y)`.
+/// Fits the least-squares line through the points `(x, y)`.
 ///
 /// ```
 /// use mercer_statistics::line;

@@ -1,11 +1,11 @@
 use crate::StatisticsError;
 use crate::error::check_range;
 
-/// Holm's adjustment of the p-values of a family of tests, in the order given.
+/// Adjusts the p-values of a family of tests by Holm's method, in the order given.
 ///
-/// With `p_(1) ≤ … ≤ p_(m)`, the adjusted value is `max_{i ≤ j} min(1, (m − i + 1) p_(i))`; rejecting
-/// where it is at most `α` keeps the chance of any false rejection in the family at `α` or below,
-/// however the tests depend on each other (Holm 1979, Scandinavian Journal of Statistics 6).
+/// With `p_(1) ≤ … ≤ p_(m)`, the adjusted value is `max_{i ≤ j} min(1, (m − i + 1) p_(i))`. Rejecting where it is at
+/// most `α` keeps the chance of any false rejection in the family at `α` or below. This holds however the tests depend
+/// on each other (Holm 1979, Scandinavian Journal of Statistics 6).
 ///
 /// ```
 /// let adjusted = mercer_statistics::holm(&[0.01, 0.04, 0.03])?;

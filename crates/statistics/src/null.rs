@@ -32,7 +32,7 @@ pub struct RejectionRates {
     pub corrected_interval: (f64, f64),
 }
 
-/// Runs both t tests on `studies` simulated studies in which the two methods are equally good.
+/// Runs both t tests on `studies` simulated studies of two equally good methods.
 ///
 /// - `test_over_train`: `n_test / n_train` of the splits
 /// - `study`: the paired differences of one study, given its number; independent between numbers
@@ -72,7 +72,7 @@ pub fn null_rejection_rates(
     })
 }
 
-/// A study of two methods that are equally good by symmetry, on `J` random splits of one sample.
+/// A study of two methods that are equally good by symmetry. It uses `J` random splits of one sample.
 ///
 /// Two classes have means `∓ signal` in each of `2 × inputs` independent unit normal columns. Both
 /// methods assign a row to the nearer class mean of the training part; one sees the first half of
@@ -114,12 +114,13 @@ impl Default for EqualMethods {
 }
 
 impl EqualMethods {
-    /// `n_test / n_train`.
+    /// Returns `n_test / n_train`.
     pub fn test_over_train(&self) -> f64 {
         self.test_rows as f64 / (self.rows - self.test_rows) as f64
     }
 
-    /// Difference of the two methods' test errors on each split, as fractions, in study `number`.
+    /// Returns the difference of the two methods' test errors on each split. The errors are fractions, in study
+    /// `number`.
     ///
     /// # Panics
     /// Unless there is a test row and at least one training row.
@@ -149,8 +150,8 @@ impl EqualMethods {
 }
 
 impl EqualMethods {
-    /// Test errors in percent of `methods` equal methods, each with columns of its own, split by split, in study
-    /// `number`; of folds there are as many as splits.
+    /// Returns the test errors in percent of `methods` equal methods, split by split. Each method has columns of its
+    /// own, in study `number`; there are as many folds as splits.
     ///
     /// ```
     /// use mercer_statistics::{Design, EqualMethods};

@@ -4,7 +4,7 @@ use crate::random::SplitMix;
 use crate::{Ours, Published, StatisticsError, Verdict, summarise, verdict, wilson_interval};
 use serde::{Deserialize, Serialize};
 
-/// Two studies of the same method on the same rows: whatever verdict says that they differ is wrong.
+/// Two studies of the same method on the same rows. Any verdict that they differ is wrong.
 ///
 /// Two classes with means `∓ signal` in each of `inputs` unit normal columns; a row goes to the nearer class mean of
 /// the training part. Each study draws splits of its own.
@@ -84,7 +84,7 @@ impl SameProcedure {
         self.design.splits(rng, sample.len(), count).into_iter().map(accuracy).collect()
     }
 
-    /// The verdicts on studies whose printed mean is `shift` points above what it is.
+    /// Returns the verdicts on studies whose printed mean is `shift` points too high.
     ///
     /// ```
     /// use mercer_statistics::SameProcedure;
@@ -108,7 +108,7 @@ impl SameProcedure {
         VerdictRates::of(studies, differs, agrees)
     }
 
-    /// The verdict on one study, as [`SameProcedure::accuracies`] has it.
+    /// Returns the verdict on one study, as [`SameProcedure::accuracies`] has it.
     ///
     /// # Errors
     /// A study without repeats.
@@ -126,7 +126,7 @@ impl SameProcedure {
 }
 
 impl VerdictRates {
-    /// Of so many studies these many differ and agree.
+    /// Returns the rates: of so many studies these many differ and agree.
     ///
     /// # Errors
     /// No studies.

@@ -2,7 +2,7 @@ use crate::StatisticsError;
 use crate::distributions::normal_quantile;
 use crate::error::check_range;
 
-/// Wilson's score interval of a proportion, at confidence `level`:
+/// Returns Wilson's score interval of a proportion, at confidence `level`:
 /// ```text
 /// ( p̂ + z²/2n ∓ z √( p̂(1−p̂)/n + z²/4n² ) ) / (1 + z²/n)
 /// ```
@@ -36,8 +36,8 @@ pub fn wilson_interval(
     Ok((low, high))
 }
 
-/// `√( p(1−p)/n )`: the deviation that sampling `n` test rows alone gives an accuracy `p`, as a
-/// fraction. A much larger deviation over repeats needs another cause.
+/// Returns `√( p(1−p)/n )`, the standard deviation of an accuracy by sampling alone. The accuracy is `p`, on `n` test
+/// rows, as a fraction. A much larger deviation over repeats needs another cause.
 ///
 /// ```
 /// let points = 100.0 * mercer_statistics::binomial_deviation(0.983, 10_000)?;

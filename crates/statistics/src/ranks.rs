@@ -28,7 +28,7 @@ fn ranked_rows(scores: &[Vec<f64>], larger_is_better: bool) -> Vec<Vec<f64>> {
     scores.iter().map(rank).collect()
 }
 
-/// Mean rank of each method over datasets; 1 is best, ties share the mean of their places.
+/// Returns the mean rank of each method over datasets. 1 is best, ties share the mean of their places.
 ///
 /// `scores[dataset][method]`, one number a dataset.
 ///
@@ -77,12 +77,12 @@ pub struct Friedman {
     pub iman_davenport: f64,
     /// `P(F_{k−1, (k−1)(N−1)} ≥ F_F)`.
     pub p_iman_davenport: f64,
-    /// Whether ranks do not vary: all tied (`p = 1`), or the same on every dataset (`p = 0` by
-    /// Iman and Davenport).
+    /// Whether ranks do not vary. They are all tied (`p = 1`), or the same on every dataset (`p = 0` by Iman and
+    /// Davenport).
     pub degenerate: bool,
 }
 
-/// Friedman's test that `k` methods rank alike over `N` datasets.
+/// Runs Friedman's test that `k` methods rank alike over `N` datasets.
 ///
 /// ```text
 /// χ²_F = (k − 1) Σ_j (R_j − N (k+1)/2)² / Σ_ij (r_ij − (k+1)/2)²
@@ -138,7 +138,7 @@ pub fn friedman(scores: &[Vec<f64>], larger_is_better: bool) -> Result<Friedman,
     })
 }
 
-/// Nemenyi's critical difference: two of `k` methods differ at level `alpha` if their mean ranks
+/// Returns Nemenyi's critical difference of mean ranks. Two of `k` methods differ at level `alpha` if their mean ranks
 /// over `N` datasets differ by at least
 /// ```text
 /// CD = q_α √( k (k+1) / (6 N) )
@@ -167,9 +167,9 @@ pub fn nemenyi_critical_difference(
     Ok(q * (k * (k + 1.0) / (6.0 * n)).sqrt())
 }
 
-/// The bars of a critical-difference diagram: the largest groups of methods, neighbours by mean
-/// rank, whose ranks lie less than `critical_difference` apart. Each group lists indices into
-/// `average_ranks`, best first; groups of one and groups inside another are left out.
+/// Returns the bars of a critical-difference diagram. They are the largest groups of methods, neighbours by mean rank,
+/// whose ranks lie less than `critical_difference` apart. Each group lists indices into `average_ranks`, best first;
+/// groups of one and groups inside another are left out.
 ///
 /// ```
 /// let groups = mercer_statistics::indistinguishable_groups(&[3.5, 1.0, 2.0, 2.5], 1.6);

@@ -7,8 +7,8 @@ use crate::random::SplitMix;
 /// no more.
 const GROUPS: usize = 500;
 
-/// Bias-corrected and accelerated intervals (Efron 1987, *JASA* 82) of statistics of some rows, by
-/// resampling the rows: for the scores of one fitted model on one test part.
+/// Returns bias-corrected and accelerated intervals (Efron 1987, *JASA* 82), by resampling rows. They are intervals of
+/// statistics of some rows, for the scores of one fitted model on one test part.
 ///
 /// `statistics` is shown how often each row was drawn, and gives its values; one that these rows do not
 /// define (the area under the curve without one of the classes) is NaN. A draw takes as many rows as

@@ -1,4 +1,5 @@
-//! Several methods on several datasets: mean ranks, how sure they are, and which cannot be told apart.
+//! Several methods on several datasets: mean ranks and their certainty. It also finds the methods that cannot be
+//! distinguished.
 
 use crate::{
     Friedman, StatisticsError, average_ranks, friedman, indistinguishable_groups,
@@ -23,7 +24,7 @@ pub struct Standing {
     pub method: usize,
     /// Its place by the mean rank, with `=` where another method has the same.
     pub place: String,
-    /// Mean rank over the datasets, 1 the best; equal scores share the mean of their places.
+    /// Mean rank over the datasets, 1 the best. Equal scores share the mean of their places.
     pub mean_rank: f64,
     /// 95 % percentile interval of the mean rank, by 10,000 resamples of the datasets.
     pub interval: (f64, f64),
@@ -47,16 +48,16 @@ pub struct Standings {
     pub methods: Vec<Standing>,
     /// Friedman's test that all rank alike, with its ranks in the order of the scores.
     pub friedman: Friedman,
-    /// Whether Friedman's test finds a difference at 5 %. If not, no two methods are told apart.
+    /// Whether Friedman's test finds a difference at 5 %. If not, no two methods are distinguished.
     pub apart: bool,
     /// Nemenyi's critical difference at 5 %.
     pub critical_difference: f64,
-    /// The largest groups of methods that the tests do not tell apart, each with the best first.
+    /// The largest groups of methods that the tests do not distinguish. Each has the best first.
     pub groups: Vec<Vec<usize>>,
 }
 
-/// Mean ranks with bootstrap intervals, Friedman's test in the form of Iman and Davenport, and if it finds a
-/// difference Nemenyi's critical difference (Demšar 2006).
+/// Ranks methods over datasets and tests the differences (Demšar 2006). It returns mean ranks with bootstrap intervals,
+/// Friedman's test in the form of Iman and Davenport, and if that finds a difference Nemenyi's critical difference.
 ///
 /// `scores[dataset][method]`. Ranks have no unit, so that the scores may have another one on each dataset. The
 /// datasets count as independent.
@@ -103,7 +104,7 @@ pub fn standings(
     Ok(Standings { methods, apart, critical_difference: difference, groups, friedman: test })
 }
 
-/// A score to twelve digits: the order of a sum may tell equal ones apart in the last.
+/// Rounds a score to twelve digits. The order of a sum may make equal scores differ in the last.
 ///
 /// ```
 /// use mercer_statistics::without_rounding;

@@ -37,13 +37,13 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// `s / √J`, the standard error of the mean of *independent* values.
+    /// Returns `s / √J`, the standard error of the mean of *independent* values.
     pub fn standard_error(&self) -> f64 {
         self.sample_std / (self.count as f64).sqrt()
     }
 
-    /// Half-width of the two-sided interval of the mean of *independent* values at confidence
-    /// `level`: `t_{(1+level)/2, J−1} · s / √J`. `None` of one value, which knows no spread.
+    /// Returns the half-width of the two-sided interval of the mean. For *independent* values at confidence `level` it
+    /// is `t_{(1+level)/2, J−1} · s / √J`. `None` of one value, which knows no spread.
     ///
     /// ```
     /// use mercer_statistics::summarise;
@@ -74,7 +74,7 @@ pub fn summarise(values: &[f64]) -> Option<Summary> {
     checked("values", values, 1).ok()
 }
 
-/// Summarises at least `needed >= 1` finite values, or says what is wrong with `argument`.
+/// Summarises at least `needed >= 1` finite values, or returns the error in `argument`.
 pub(crate) fn checked(
     argument: &'static str,
     values: &[f64],

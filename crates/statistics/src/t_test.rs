@@ -28,8 +28,7 @@ pub struct TTest {
     pub standard_error: f64,
     /// Degrees of freedom.
     pub degrees_of_freedom: f64,
-    /// `t = mean / standard error`; 0 or infinite if degenerate (JSON has no infinity: it is
-    /// written as null there).
+    /// `t = mean / standard error`; 0 or infinite if degenerate. JSON has no infinity: it is written as null there.
     pub statistic: f64,
     /// `P(|T| ≥ |t|)`.
     pub p_two_sided: f64,
@@ -64,7 +63,7 @@ impl TTest {
         }
     }
 
-    /// Two-sided interval of the mean at confidence `level`: `mean ∓ t_{(1+level)/2} · error`.
+    /// Returns the two-sided interval of the mean at confidence `level`: `mean ∓ t_{(1+level)/2} · error`.
     ///
     /// ```
     /// use mercer_statistics::paired_t;
@@ -88,8 +87,8 @@ impl TTest {
     }
 }
 
-/// Paired t test that takes the `J` differences for independent: error `s / √J`, `J − 1` degrees
-/// of freedom.
+/// Runs a paired t test that takes the `J` differences for independent. It has error `s / √J` and `J − 1` degrees of
+/// freedom.
 ///
 /// It is what papers use over repeated splits, and there it is wrong: the splits share rows, so
 /// it rejects a true null far too often. It is printed only beside [`corrected_t`].
@@ -106,7 +105,7 @@ pub fn paired_t(differences: &[f64]) -> Result<TTest, StatisticsError> {
     corrected_t(differences, 0.0)
 }
 
-/// Corrected resampled t test over `J` random splits:
+/// Runs the corrected resampled t test over `J` random splits:
 /// ```text
 /// t = x̄ / √( (1/J + n_test/n_train) · s² ),   J − 1 degrees of freedom,   s² divided by J − 1
 /// ```
@@ -156,7 +155,7 @@ pub struct MeanStd {
     pub count: usize,
 }
 
-/// Welch's t test of `a − b` from printed summaries:
+/// Runs Welch's t test of `a − b` from printed summaries:
 /// ```text
 /// error² = s_a²/n_a + s_b²/n_b,   df = error⁴ / ( (s_a²/n_a)²/(n_a−1) + (s_b²/n_b)²/(n_b−1) )
 /// ```
@@ -198,13 +197,13 @@ pub fn welch_summaries(a: MeanStd, b: MeanStd) -> TTest {
     TTest::new(a.mean - b.mean, variance.sqrt(), freedom)
 }
 
-/// The corrected resampled t test from printed summaries of two methods over `J` random splits, for errors that
-/// correlate over the splits by `correlation`:
+/// Runs the corrected resampled t test from two methods' printed summaries. They are over `J` random splits, and the
+/// errors correlate over the splits by `correlation`:
 /// ```text
 /// error² = (1/J + n_test/n_train) (s_a² + s_b² − 2 r s_a s_b),   J − 1 degrees of freedom
 /// ```
-/// A table does not print `r`. With `r = 0` the variance is the largest that it can be for methods that do not move
-/// against each other, with `r = 1` the smallest: the two ends bound what [`corrected_t`] on the pairs would say.
+/// A table does not print `r`. With `r = 0` the variance is the largest possible for methods that do not move against
+/// each other, with `r = 1` the smallest. The two ends bound the result of [`corrected_t`] on the pairs.
 ///
 /// - `a`, `b`: with the same `count`
 /// - `test_over_train`: `n_test / n_train`, 0.25 for 80/20 splits; 0 for a fixed test part

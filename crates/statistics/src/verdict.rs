@@ -34,9 +34,9 @@ const ENOUGH: usize = 10;
 pub enum Verdict {
     /// Mean and deviation are equal in every printed digit.
     Exact,
-    /// No difference is shown in a narrow interval, or one of half a point at most.
+    /// A narrow interval shows no difference, or the difference is at most half a point.
     Agrees,
-    /// The 95 % interval of the difference excludes 0, and the difference is above half a point.
+    /// The 95 % interval of the difference excludes 0. The difference is above half a point.
     Differs {
         /// Our mean minus theirs.
         difference: f64,
@@ -47,7 +47,7 @@ pub enum Verdict {
     Short,
 }
 
-/// Our side of a cell, in the unit in which the paper prints (percent, not fractions).
+/// Our side of a cell, in the paper's printed unit (percent, not fractions).
 ///
 /// ```
 /// use mercer_statistics::{Ours, Published, Verdict, verdict};
@@ -115,7 +115,7 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Our mean minus theirs.
     pub difference: f64,
-    /// 95 % interval of that difference; of one printed run the wider of the two that are possible.
+    /// 95 % interval of that difference. For one printed run it is the wider of the two possible intervals.
     pub interval: (f64, f64),
     /// Half its width.
     pub half_width: f64,
@@ -136,7 +136,7 @@ pub struct Judgement {
 /// - *short*: not complete, or fewer than 10 repeats and fewer than the paper's
 /// - *differs*: `|Δ| > h`, and `|Δ|` is above half a point
 /// - *agrees*: the rest where `|Δ| > h`, or where `h` is at most their deviation or two points, the larger
-/// - *open*: what is left, too few repeats to say
+/// - *open*: the rest, too few repeats to say
 ///
 /// Both sides split the same finite data set. Given that, their splits are independent draws, so that the
 /// correction of [`crate::corrected_t`], which is for other samples, has no place here.
@@ -163,7 +163,7 @@ pub fn verdict(ours: &Ours, published: &Published) -> Result<Judgement, Statisti
     judged(ours, published, 1.0)
 }
 
-/// [`verdict`] on an error, RMSE say, of which a point is 1 % of the printed value.
+/// Returns the [`verdict`] on an error (RMSE, say). A point is 1 % of the printed value.
 ///
 /// ```
 /// use mercer_statistics::{Ours, Published, Verdict, verdict, verdict_on_error};

@@ -31,14 +31,14 @@ pub struct Wilcoxon {
     pub p_two_sided: f64,
     /// `P(R⁺ ≥ r⁺)`: small if differences tend to be positive.
     pub p_greater: f64,
-    /// Whether the p are exact; otherwise normal, with the variance of tied ranks and no
-    /// continuity correction.
+    /// Whether the p are exact. Otherwise they are normal, with the variance of tied ranks and no continuity
+    /// correction.
     pub exact: bool,
     /// Whether all differences are 0.
     pub degenerate: bool,
 }
 
-/// Wilcoxon's signed-rank test, one difference a dataset.
+/// Runs Wilcoxon's signed-rank test, one difference a dataset.
 ///
 /// Zeros by Pratt (1959): they take part in the ranking and are then dropped, so that a zero makes
 /// the rest count for less and is not thrown away. Ties share the mean of their places. Up to 50

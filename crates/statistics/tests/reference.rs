@@ -1,4 +1,4 @@
-//! Every test against the values of SciPy and statsmodels in `fixtures/reference.json`, which
+//! Every test against the values of SciPy and statsmodels. They are in `fixtures/reference.json`, which
 //! `fixtures/make.py` wrote and which names the versions.
 
 #![allow(clippy::float_cmp, reason = "rank sums are multiples of one half, hence exact")]
@@ -51,8 +51,8 @@ fn table(case: &Value) -> Vec<Vec<f64>> {
     case["differences"].as_array().unwrap().iter().map(numbers).collect()
 }
 
-/// Two samples of resampled means: with 200,000 and 400,000 of them the ends of a 95 % interval differ by
-/// a hundredth of the standard error (one deviation), the standard errors by two in a thousand.
+/// Two samples of resampled means, of 200,000 and of 400,000. The ends of a 95 % interval differ by a hundredth of the
+/// standard error (one deviation), the standard errors by two in a thousand.
 #[test]
 fn resampled_rows_have_the_interval_of_scipy() {
     for case in cases("bootstrap") {

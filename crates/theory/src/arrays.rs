@@ -19,9 +19,9 @@ pub struct ArrayInput {
     pub name: &'static str,
     /// The formula's letter and what it means.
     pub meaning: &'static str,
-    /// Its shape and what is allowed: a list is a table of one column, a number a list of one.
+    /// Its shape and its allowed values. A list is a table of one column, a number a list of one.
     pub range: &'static str,
-    /// One to try, row by row; those of one calculator are in range together.
+    /// One to try, row by row; the examples of one calculator are in range together.
     pub example: &'static [&'static [f64]],
 }
 
@@ -43,7 +43,7 @@ pub struct ArrayInput {
 pub struct ArrayCalculator {
     /// Name on the command line, kebab-case, its paper's short name first.
     pub name: &'static str,
-    /// One line that says what is bounded.
+    /// One line that names the bounded quantity.
     pub title: &'static str,
     /// Paper, theorem or equation.
     pub source: &'static str,
@@ -70,7 +70,7 @@ pub struct ArrayCalculator {
 pub type Arrays<'a> = BTreeMap<&'a str, Array2<f64>>;
 
 impl ArrayCalculator {
-    /// The input of that name.
+    /// Returns the input of that name.
     ///
     /// ```
     /// use mercer_theory::ARRAY_CALCULATORS;

@@ -17,22 +17,21 @@ pub(crate) const RATE: &str = "Li, Liu and Wang (AAAI 2020), equation (12)";
 pub(crate) const EXCESS: &str =
     "Li, Liu and Wang (AAAI 2020), Theorem 3, equation (10), first term";
 
-/// Upper bound on the empirical Rademacher complexity of `{x ↦ Wᵀφ(x) : ‖W‖_* ≤ B}`, from the
-/// trace of the Gram matrix.
+/// Bounds the empirical Rademacher complexity from above, from the trace of the Gram matrix. The class is
+/// `{x ↦ Wᵀφ(x) : ‖W‖_* ≤ B}`.
 ///
 /// ```text
 /// R̂(H)  ≤  (B/n) · √( K · tr )          tr = Σ_i k(x_i, x_i)
 /// ```
-/// Equation (11) of the paper. Its proof pairs the nuclear norm with the Frobenius norm where the
-/// dual is the spectral norm, so it is valid but loose: [`crate::enumerate_rademacher`] has the
-/// exact value for a handful of points.
+/// Equation (11) of the paper. Its proof pairs the nuclear norm with the Frobenius norm where the dual is the spectral
+/// norm. So it is valid but loose: [`crate::enumerate_rademacher`] has the exact value for a handful of points.
 ///
 /// - `trace_norm` is `B ≥ 0`, the bound on the sum of the singular values of `W`
 /// - `outputs` is `K ≥ 1`, `rows` is `n ≥ 1`
 /// - `trace` is `tr ≥ 0`, the sum of the `n` diagonals
 ///
-/// The term `ratio to the rate` is the value over (12): 1 if all diagonals are 1, and at least
-/// 0.707 for large `D` at the usual random start, so that "much tighter" is at most 29 % there.
+/// The term `ratio to the rate` is the value over (12). It is 1 if all diagonals are 1, and at least 0.707 for large
+/// `D` at the usual random start. So "much tighter" is at most 29 % there.
 ///
 /// # Errors
 /// [`TheoryError::Range`] names the first argument that is out of range.
@@ -69,13 +68,13 @@ pub fn rademacher_from_trace(
     })
 }
 
-/// The Rademacher bound from features: [`rademacher_from_trace`] with `tr = Σ_i ‖φ(x_i)‖²`.
+/// Returns the Rademacher bound from features: [`rademacher_from_trace`] with `tr = Σ_i ‖φ(x_i)‖²`.
 ///
 /// - `feature_norms_squared` is `‖φ(x_i)‖²`, one a point (`n`)
 ///
-/// With independent phases this is half a stationary kernel's trace in expectation, `n/2`, whatever
-/// the frequencies, and so differs from [`rademacher_from_frequencies`]; with the map without phases
-/// the two are equal, with a shared phase equal in expectation.
+/// With independent phases this is half a stationary kernel's trace in expectation, `n/2`, whatever the frequencies. So
+/// it differs from [`rademacher_from_frequencies`]; with the map without phases the two are equal, with a shared phase
+/// equal in expectation.
 ///
 /// # Errors
 /// [`TheoryError::Empty`] without points; [`TheoryError::Range`] for a negative or infinite entry
@@ -103,8 +102,7 @@ pub fn rademacher_from_features(
     rademacher_from_trace(trace_norm, outputs, feature_norms_squared.len(), trace)
 }
 
-/// The Rademacher bound from frequencies: [`rademacher_from_trace`] with the trace of
-/// [`spectral_diagonals`].
+/// Returns the Rademacher bound from frequencies: [`rademacher_from_trace`] with the trace of [`spectral_diagonals`].
 ///
 /// ```text
 /// R̂(H)  ≤  (B/n) · √( (K/D) Σ_i Σ_j (1 + cos((ω_j − ω'_j)ᵀ x_i)) / 2 )
@@ -133,7 +131,7 @@ pub fn rademacher_from_frequencies(
     rademacher_from_trace(trace_norm, outputs, diagonals.len(), diagonals.sum())
 }
 
-/// The diagonal of the non-stationary spectral kernel,
+/// Returns the diagonal of the non-stationary spectral kernel,
 /// ```text
 /// k(x_i, x_i) = (1/D) Σ_j (1 + cos((ω_j − ω'_j)ᵀ x_i)) / 2,     in [0, 1]
 /// ```
@@ -193,8 +191,7 @@ pub fn spectral_diagonals(
     Ok(diagonals.into())
 }
 
-/// The rate (12) without its constant, which is also the largest value of (11) for spectral
-/// kernels:
+/// Returns the rate (12) without its constant. It is also the largest value of (11) for spectral kernels:
 /// ```text
 /// R̂(H)  ≤  B · √( K/n )
 /// ```
@@ -223,7 +220,7 @@ pub fn askl_rate(trace_norm: f64, outputs: usize, rows: usize) -> Result<Bound, 
     })
 }
 
-/// First term of the excess risk bound (10), for a loss that is `L`-Lipschitz in the 2-norm:
+/// Returns the first term of the excess risk bound (10). The loss is `L`-Lipschitz in the 2-norm:
 /// ```text
 /// E(f̂) − E(f*)  ≤  4√2 · L · R̂(H)  +  O( √(log(1/δ)/n) )
 /// ```

@@ -17,17 +17,17 @@ pub struct Bound {
     pub value: f64,
     /// Parts of the formula, each under the name that the formula gives it.
     pub terms: Vec<(&'static str, f64)>,
-    /// Whether the bound says nothing: its value is at least what holds without any theorem (the
-    /// range of the loss), or a condition of its theorem is not met. `None` where the question has no
-    /// answer: of a complexity, a factor or a rate without its constant, which nothing is compared
-    /// with until it stands in a risk bound.
+    /// Whether the bound says nothing. Either its value is at least a bound that holds without any theorem (the range
+    /// of the loss), or a condition of its theorem is not met. `None` where the question has no answer: of a
+    /// complexity, a factor or a rate without its constant, which nothing is compared with until it stands in a risk
+    /// bound.
     pub vacuous: Option<bool>,
     /// Paper, theorem or equation.
     pub source: &'static str,
 }
 
 impl Bound {
-    /// The term of that name.
+    /// Returns the term of that name.
     pub fn term(&self, name: &str) -> Option<f64> {
         self.terms.iter().find(|(known, _)| *known == name).map(|&(_, value)| value)
     }

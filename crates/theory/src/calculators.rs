@@ -18,11 +18,11 @@ pub struct Input {
     pub name: &'static str,
     /// The formula's letter and what it means.
     pub meaning: &'static str,
-    /// What is allowed.
+    /// The allowed values.
     pub range: &'static str,
     /// Its value where none is given; without one the input must be given.
     pub default: Option<f64>,
-    /// A value to try; those of one calculator's inputs are in range together.
+    /// A value to try; the examples of one calculator's inputs are in range together.
     pub example: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct Input {
 pub struct Calculator {
     /// Name on the command line, kebab-case, its paper's short name first.
     pub name: &'static str,
-    /// One line that says what is bounded.
+    /// One line that names the bounded quantity.
     pub title: &'static str,
     /// Paper, theorem or equation.
     pub source: &'static str,
@@ -55,7 +55,7 @@ pub struct Calculator {
 }
 
 impl Calculator {
-    /// The input of that name.
+    /// Returns the input of that name.
     ///
     /// ```
     /// use mercer_theory::find_calculator;
@@ -115,8 +115,8 @@ pub(crate) fn unknown(
     TheoryError::UnknownInput { calculator, input: input.to_owned(), hint, known: known.join(", ") }
 }
 
-/// Names that may have been meant: one by a slip of the fingers (a quarter of its letters at most), else
-/// the few that the word is a part of; nothing where none is near.
+/// Names that may have been meant. One may be wrong by a slip of the fingers (a quarter of its letters at most). Else
+/// the few that the word is a part of are taken; nothing where none is near.
 pub(crate) fn hint(name: &str, known: &[&str]) -> String {
     let slips = |known: &&str| (strsim::damerau_levenshtein(known, name), (*known).to_owned());
     let near = known.iter().map(slips).min();

@@ -20,15 +20,14 @@ const LIMIT: usize = 20;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RademacherAverages {
-    /// `(B/n) E‖Φ_ε‖_2`: the empirical Rademacher complexity itself, since the spectral norm is
-    /// dual to the nuclear norm.
+    /// `(B/n) E‖Φ_ε‖_2`, the empirical Rademacher complexity itself. The spectral norm is dual to the nuclear norm.
     pub spectral: f64,
-    /// `(B/n) E‖Φ_ε‖_F`: where the paper's proof arrives by pairing with the Frobenius norm,
-    /// before Jensen's inequality takes it to (11).
+    /// `(B/n) E‖Φ_ε‖_F`, which the paper's proof reaches by pairing with the Frobenius norm. Jensen's inequality then
+    /// takes it to (11).
     pub frobenius: f64,
 }
 
-/// Both averages, exactly, for a handful of points.
+/// Returns both averages, exactly, for a handful of points.
 ///
 /// With `Φ_ε = Σ_i φ(x_i) ε_iᵀ` (features × `K`) and the Gram matrix `G` of the features,
 /// `Φ_εᵀ Φ_ε = εᵀ G ε` (`K × K`), so that only `G` is needed: its largest eigenvalue is

@@ -23,7 +23,7 @@ pub enum TheoryError {
         argument: &'static str,
         /// Its value.
         value: f64,
-        /// What is allowed.
+        /// The allowed values.
         must: &'static str,
     },
     /// An array without entries.
@@ -82,14 +82,12 @@ pub enum TheoryError {
         known: String,
     },
     /// No calculator of that name.
-    #[error("unknown bound `{name}`{hint}; there are {known}")]
+    #[error("unknown bound `{name}`{hint}; `mercer bound` lists them")]
     UnknownCalculator {
         /// The name asked for.
         name: String,
         /// A suggestion, or nothing.
         hint: String,
-        /// The names that exist.
-        known: String,
     },
     /// Inputs in range, whose bound is beyond the largest number.
     #[error(
@@ -106,7 +104,7 @@ pub enum TheoryError {
     Linalg(#[from] LinalgError),
 }
 
-/// What stands between a suggestion, which ends in a question mark, or nothing, and what is taken.
+/// The text between a suggestion, which ends in a question mark, or nothing, and the accepted values.
 const fn takes(hint: &str) -> &'static str {
     if hint.is_empty() { "; it takes" } else { " It takes" }
 }
@@ -139,7 +137,7 @@ pub(crate) fn check(
     Err(TheoryError::Range { argument, value, must })
 }
 
-/// Refuses what is not a count from 1.
+/// Refuses a number that is not a count from 1.
 pub(crate) fn check_count(argument: &'static str, value: usize) -> Result<(), TheoryError> {
     check(argument, value as f64, |count| count >= 1.0, "at least 1")
 }

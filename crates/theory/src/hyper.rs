@@ -1,5 +1,5 @@
-//! The theory of "Generalization Properties of hyper-RKHS and its Applications" (Liu, Shi, Huang, Yang
-//! and Suykens, JMLR 22(140), 2021): the power indices of Theorems 7 and 8, and what the solvers cost.
+//! The theory of "Generalization Properties of hyper-RKHS and its Applications". Source: Liu, Shi, Huang, Yang and
+//! Suykens, JMLR 22(140), 2021. It has the power indices of Theorems 7 and 8, and the solvers' costs.
 //!
 //! The theorems bound an error by `C m^(ε − Θ)`. Their constants are beyond use (above 2500 for unit
 //! inputs), so only the slopes `Θ` can be compared with anything, as lower bounds of the decay. Where
@@ -35,7 +35,7 @@ pub struct PairRegularity {
     pub alpha: f64,
     /// `r` of the bias, `‖k_λ − k_ρ‖² ≤ C λ^r`, `0 < r ≤ 1`.
     pub source: f64,
-    /// `s > 0` of the covering numbers; `2(2d)/τ` for a hyper-kernel of smoothness `τ` over pairs of
+    /// The exponent `s > 0` of the covering numbers. It is `2(2d)/τ` for a hyper-kernel of smoothness `τ` over pairs of
     /// `d`-dimensional points. (The text takes `m`, the number of points, for the dimension.)
     pub capacity: f64,
 }
@@ -49,16 +49,15 @@ impl PairRegularity {
     }
 }
 
-/// The power index `Θ` of hyper-SVR, `error ≤ C m^(ε − Θ/q)`:
+/// Returns the power index `Θ` of hyper-SVR, `error ≤ C m^(ε − Θ/q)`:
 /// ```text
 /// θ = min(2/q, p/(p + 1))
 /// Θ = min( α r,  (1 + α r − α)/(2 − θ),  1/(2 + s − θ) − α s/(1 + s) )     for  α < (1 + s)/(s (2 + s − θ))
 /// ```
-/// `0 < p ≤ ∞` and `q > 1` are of the noise condition, `p* = pq/(p + 1)`; with `p = ∞` (no noise near the
-/// median) `θ = min(2/q, 1)`. With `consistent` the second and third
-/// index are those that the proof gives: `1/(2 − θ) − α (1 − r)/2`, which is larger than printed, and
-/// `1/(2 + s − θ) − α s/(2 (1 + s))`, since `λ ‖k‖² ≤ M` bounds the norm by a square root that the proof
-/// leaves out; the limit of `α`, where that index reaches 0, is twice the printed one.
+/// `0 < p ≤ ∞` and `q > 1` are of the noise condition, `p* = pq/(p + 1)`; with `p = ∞` (no noise near the median)
+/// `θ = min(2/q, 1)`. With `consistent` the second and third index come from the proof: `1/(2 − θ) − α (1 − r)/2`,
+/// which is larger than printed, and `1/(2 + s − θ) − α s/(2 (1 + s))`. The reason is that `λ ‖k‖² ≤ M` bounds the norm
+/// by a square root that the proof leaves out. The limit of `α`, where that index reaches 0, is twice the printed one.
 ///
 /// The tube of the regression is to shrink with the points, `ε = m^(−γ)` with `α r ≤ γ ≤ ∞`: the error has a
 /// term `2ε`, which would decide otherwise. A tube that stays as wide as it is (0.1, say) has no rate. `γ` is no
@@ -117,7 +116,7 @@ pub fn pair_svr_index(
     })
 }
 
-/// The power index `Θ` of hyper-KRR, `error ≤ C m^(ε − Θ)`:
+/// Returns the power index `Θ` of hyper-KRR, `error ≤ C m^(ε − Θ)`:
 /// ```text
 /// printed:     Θ = min( α r,  1/(2 + s) − α s/(1 + s) )                for  α < (1 + s)/(s (2 + s))
 /// consistent:  Θ = min( α r,  1 + α r − α,  (1 − α s)/(1 + s) )        of the squared norm
@@ -158,11 +157,11 @@ pub fn pair_ridge_index(problem: PairRegularity, consistent: bool) -> Result<Bou
     })
 }
 
-/// Leading terms of what hyper-KRR costs for `m` points, `M` landmarks and `v` subsets, as the paper
-/// counts it: `m⁶` exactly, `m² M⁴` with Nyström, and, the value, `m² M⁴/v` with divide and conquer.
+/// Returns the leading terms of the cost of hyper-KRR, as the paper counts it. For `m` points, `M` landmarks and `v`
+/// subsets they are `m⁶` exactly, `m² M⁴` with Nyström, and, the value, `m² M⁴/v` with divide and conquer.
 ///
-/// Among the terms also what this workspace needs: an eighth of each over unordered pairs, `m⁴/2` for a
-/// product with the exact matrix, and `m L M⁴/24` for all pairs with factors of rank `L = 300`.
+/// The terms also have the cost in this workspace: an eighth of each over unordered pairs, `m⁴/2` for a product with
+/// the exact matrix. For all pairs with factors of rank `L = 300` it is `m L M⁴/24`.
 ///
 /// # Errors
 /// [`TheoryError::Range`] if a count is 0, if there are more subsets than points, or more landmarks than a

@@ -1,8 +1,8 @@
 //! Bound calculators: numbers in, numbers out.
 //!
-//! Each bound is a pure function whose body has one line per term, in the order of the formula,
-//! and whose result says whether it is vacuous. [`CALCULATORS`] lists those of scalar inputs under
-//! the names that `mercer bound` uses.
+//! Each bound is a pure function whose body has one line per term, in the order of the formula, and whose result says
+//! whether it is vacuous. [`CALCULATORS`] lists the calculators of scalar inputs under the names that `mercer bound`
+//! uses.
 //!
 //! | symbol | code | meaning | range |
 //! |---|---|---|---|

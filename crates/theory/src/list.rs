@@ -79,7 +79,7 @@ pub const CALCULATORS: &[Calculator] = &[
     hyper::KRR_OPERATIONS,
 ];
 
-/// The calculator of that name.
+/// Returns the calculator of that name.
 ///
 /// ```
 /// use mercer_theory::find_calculator;
@@ -90,14 +90,14 @@ pub const CALCULATORS: &[Calculator] = &[
 /// ```
 ///
 /// # Errors
-/// [`TheoryError::UnknownCalculator`], with the names that exist.
+/// [`TheoryError::UnknownCalculator`], with near names.
 pub fn find_calculator(name: &str) -> Result<&'static Calculator, TheoryError> {
     CALCULATORS.iter().find(|calculator| calculator.name == name).ok_or_else(|| {
         let known = CALCULATORS.iter().map(|calculator| calculator.name);
         let known = known.chain(ARRAY_CALCULATORS.iter().map(|calculator| calculator.name));
         let known: Vec<_> = known.collect();
         let hint = hint(name, &known);
-        TheoryError::UnknownCalculator { name: name.to_owned(), hint, known: known.join(", ") }
+        TheoryError::UnknownCalculator { name: name.to_owned(), hint }
     })
 }
 

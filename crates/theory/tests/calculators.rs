@@ -53,7 +53,10 @@ fn every_calculator_can_be_found_explained_and_evaluated() {
         assert!(matches!(calculator.bound(&more), Err(TheoryError::UnknownInput { .. })));
     }
     let unknown = find_calculator("askl").unwrap_err();
-    assert!(unknown.to_string().contains("askl-rademacher, askl-rate"), "{unknown}");
+    assert!(
+        unknown.to_string().contains("did you mean `askl-rademacher`, `askl-rate`"),
+        "{unknown}"
+    );
 }
 
 /// Values just outside a range, by the words in which it is stated.

@@ -30,7 +30,7 @@ pub struct MethodAcross {
     pub method: String,
     /// How it is called in a table's head.
     pub title: String,
-    /// Its mean of each file's metric, in the order of the files; `None` where it failed.
+    /// Its mean of each file's metric, in file order; `None` where it failed.
     pub means: Vec<Option<f64>>,
     /// Mean rank over the files, 1 the best; `None` if it failed on one.
     pub rank: Option<f64>,
@@ -94,15 +94,15 @@ pub struct Across {
     pub methods: Vec<MethodAcross>,
     /// Friedman's test that all methods that were scored on every file rank alike.
     pub friedman: Option<Friedman>,
-    /// Differences of mean ranks below this are not told apart (Nemenyi, 5 %).
+    /// Differences of mean ranks below this are not significant (Nemenyi, 5 %).
     pub critical_difference: Option<f64>,
-    /// The best against each other one: differences of accuracies, or of the logarithms of errors,
+    /// The best method against each other one. They have differences of accuracies, or of the logarithms of errors,
     /// whose units differ from file to file. None where the files are of both tasks.
     pub pairs: Vec<PairAcross>,
 }
 
 impl Across {
-    /// Why the methods are not tested against each other, where they are not.
+    /// Returns why the methods are not tested against each other, where they are not.
     pub fn untested(&self) -> Option<&'static str> {
         let ranked = self.methods.iter().filter(|method| method.rank.is_some()).count();
         if !self.pairs.is_empty() {
@@ -114,15 +114,18 @@ impl Across {
         }
     }
 
-    /// Methods that failed on a file, counted once a file.
+    /// Counts methods that failed on a file, once a file.
     pub fn failed(&self) -> usize {
         self.files.iter().map(Comparison::failed).sum()
     }
 }
 
-/// Puts comparisons of the same methods on several tables together: one number a file and method,
-/// mean ranks, Friedman's test, Nemenyi's critical difference, and Wilcoxon's signed-rank tests of
-/// the best against the others with Holm (Demšar 2006).
+/// Combines comparisons of the same methods on several tables (Demšar 2006). It takes one number a file and method, and
+/// returns:
+/// - mean ranks,
+/// - Friedman's test,
+/// - Nemenyi's critical difference,
+/// - Wilcoxon's signed-rank tests of the best against the others, with Holm.
 ///
 /// Files are independent where splits of one file are not, so no correction for shared rows is
 /// needed here.
@@ -209,7 +212,7 @@ fn mean(file: &Comparison, method: usize) -> Option<f64> {
     Some(evaluation.estimates.get(file.metric.name())?.mean)
 }
 
-/// What is better when it is larger, and comparable from file to file.
+/// A score that is better when larger, and comparable from file to file.
 fn worth(metric: Metric, mean: f64) -> f64 {
     if metric.larger_is_better() {
         mean

@@ -1,4 +1,4 @@
-//! What stands between a method's scores and what is said: calibrated probabilities, and the threshold of two classes.
+//! Adjustment of a method's scores: calibrated probabilities, and the threshold of two classes.
 
 use crate::WorkbenchError;
 use mercer_learning::{
@@ -21,15 +21,15 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Calibration {
-    /// Of two classes `1/(1 + exp(−(slope m + shift)))`, `m` the score of the second minus that of the first (Platt
-    /// 1999).
+    /// Platt scaling of two classes (Platt 1999). It is `1/(1 + exp(−(slope m + shift)))`, `m` the score of the second
+    /// minus the score of the first.
     Sigmoid {
         /// Its slope.
         slope: f64,
         /// What it adds.
         shift: f64,
     },
-    /// The softmax of scores times this number, the inverse of a temperature (Guo et al. 2017).
+    /// The softmax of scores times this number (Guo et al. 2017). The number is the inverse of a temperature.
     Softmax {
         /// The factor.
         factor: f64,
@@ -245,7 +245,7 @@ pub struct Adjustment {
     pub threshold: Option<Threshold>,
 }
 
-/// Parts of the training rows of which each is held out once.
+/// Parts of the training rows; each is held out once.
 const FOLDS: usize = 5;
 
 /// Learns it from the scores of training rows that `fit` did not see: of each of five folds by a fit to the others.
@@ -342,7 +342,7 @@ pub(crate) struct Adjusted {
 }
 
 impl Adjusted {
-    /// The predictor, adjusted if there is something to adjust.
+    /// Returns the predictor, adjusted if there is something to adjust.
     pub fn of(inner: Box<dyn Predictor>, by: Option<Adjustment>) -> Box<dyn Predictor> {
         match by {
             Some(by) => Box::new(Self { inner, by }),

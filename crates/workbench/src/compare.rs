@@ -118,18 +118,18 @@ pub struct Comparison {
     pub splits: usize,
     /// What the methods are compared by.
     pub metric: Metric,
-    /// What is worth knowing beside them: the share of the largest class, or the target's deviation.
+    /// A reference for the scores: the largest class's share, or the target's standard deviation.
     pub chance: f64,
     /// The methods in the order asked for.
     pub methods: Vec<MethodScores>,
     /// The best against each other one, in that order.
     pub pairs: Vec<Pair>,
-    /// Differences of mean ranks below this are not told apart (Nemenyi, 5 %); the splits share
-    /// rows, so it is smaller than it should be.
+    /// Differences of mean ranks below this are not significant (Nemenyi, 5 %). The splits share rows, so it is smaller
+    /// than it should be.
     pub critical_difference: Option<f64>,
-    /// What is to be known beside the scores, of every method once.
+    /// Notes beside the scores, every method's once.
     pub notes: Vec<String>,
-    /// What it takes to do it again: the data's check sum, seed, scaling, what was filled and left out.
+    /// Data to repeat the comparison: check sum, seed, scaling, what was filled and left out.
     pub provenance: Vec<(&'static str, String)>,
 }
 
@@ -161,7 +161,7 @@ impl Comparison {
         }
     }
 
-    /// Why there is no test, where there is none, and how to come by one.
+    /// Returns why there is no test, where there is none, and how to get one.
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;
@@ -193,7 +193,7 @@ impl Comparison {
         }
     }
 
-    /// Methods that could not be evaluated.
+    /// Counts methods that could not be evaluated.
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;
@@ -223,8 +223,8 @@ fn has(method: &Method, setting: &str) -> bool {
     (method.settings)().iter().any(|declared| declared.name == setting)
 }
 
-/// What is set of one method: of what is set of all that which it has and which does anything here, and over
-/// it `METHOD.NAME` of this one, which is refused where it has none or it would do nothing.
+/// Settings of one method. They are the settings of all methods that this one has and that have an effect here. Over
+/// them come the settings `METHOD.NAME` of this method, which are refused where it has none or they would do nothing.
 fn settings_of(of: &Method, given: &Settings, shape: &Shape) -> Settings {
     let idle = idle(of, given, shape);
     let all = given.iter().filter(|(name, _)| {
@@ -234,7 +234,7 @@ fn settings_of(of: &Method, given: &Settings, shape: &Shape) -> Settings {
         .fold(Settings::new(), |settings, (name, value)| settings.with(name, value.clone()))
 }
 
-/// What is set of this method alone.
+/// Settings of this method alone.
 fn own<'a>(of: &Method, given: &'a Settings) -> impl Iterator<Item = (&'a str, &'a Value)> {
     let method = of.name;
     given.iter().filter_map(move |(name, value)| match name.split_once('.') {
@@ -243,7 +243,7 @@ fn own<'a>(of: &Method, given: &'a Settings) -> impl Iterator<Item = (&'a str, &
     })
 }
 
-/// Of what is set of all methods that which this one has and which would do nothing there.
+/// Settings of all methods that this one has and that would do nothing there.
 fn idle(of: &Method, given: &Settings, shape: &Shape) -> Vec<(&'static str, LearningError)> {
     let all = given.iter().filter(|(name, _)| !name.contains('.') && has(of, name));
     let both = all

@@ -5,7 +5,7 @@ use crate::{Model, Table, Wanted, WorkbenchError};
 use mercer_datasets::Truths;
 use ndarray::Array2;
 
-/// How far from a prediction of a model the truth may be, learned from rows that its fit has not seen.
+/// Distances of predictions from the truth, learned from rows unseen in the fit. They bound how far the truth may be.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
@@ -47,10 +47,10 @@ pub enum Sets {
 }
 
 impl Model {
-    /// Learns from labelled rows, which the model must not have been fitted to and which must be like those that
-    /// come, how far from a prediction the truth may be. The sets that follow hold the truth of a new row with
-    /// a probability of at least `wanted`, on average over such rows, or the rows of each class, and calibrations:
-    /// split conformal prediction, as in [`crate::coverage()`].
+    /// Learns from labelled rows how far from a prediction the truth may be. The model must not have been fitted to
+    /// these rows, and they must be like the rows that come. The sets that follow hold the truth of a new row with a
+    /// probability of at least `wanted`. This is on average over such rows, or the rows of each class, and
+    /// calibrations: split conformal prediction, as in [`crate::coverage()`].
     ///
     /// # Errors
     /// [`WorkbenchError::Argument`] if the share is not in `(0, 1)` or wants more rows than there are, or if classes

@@ -1,6 +1,6 @@
-//! Split conformal prediction: sets of classes, and intervals of numbers, that hold the truth as often as is asked.
+//! Split conformal prediction: sets of classes, and intervals of numbers. They hold the truth as often as is asked.
 
-use crate::fit::require_whole;
+use crate::kernel_matrix::require_whole;
 use crate::passes::fit_part;
 use crate::{Choices, Splitting, Table, WorkbenchError, method_for, require_weighing};
 use mercer_datasets::Preparation;
@@ -20,11 +20,11 @@ use serde::Serialize;
 pub struct Wanted {
     /// The share of rows, in `(0, 1)`.
     pub share: f64,
-    /// Whether that is the share of the rows of each class, and not of all rows together.
+    /// Whether the share holds within each class, and not over all rows together.
     pub each_class: bool,
 }
 
-/// How often the conformal sets of a method hold the truth, and how large they are.
+/// Coverage and size of a method's conformal sets.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
@@ -53,9 +53,9 @@ pub struct Coverage {
     pub covered: f64,
     /// Wilson's 95 % interval of that share, with the test rows of one repeat.
     pub interval: (f64, f64),
-    /// Mean width of the intervals in units of the target, or mean number of classes in a set.
+    /// Mean width of the intervals in the target's unit, or mean classes in a set.
     pub size: f64,
-    /// Of classes: the one that is covered least, its share, and its test rows over all splits.
+    /// The class that is covered least, its share and test rows over all splits. Regression has none.
     pub worst_class: Option<(String, f64, u64)>,
     /// Number of splits.
     pub splits: usize,
@@ -68,15 +68,14 @@ pub struct Coverage {
 /// Share of the training rows that calibrates.
 const CALIBRATION: f64 = 0.25;
 
-/// Evaluates split conformal prediction: in each split a quarter of the training rows is set apart, the method
-/// is fitted to the others, and the quarter says how far from a prediction the truth may be.
+/// Evaluates split conformal prediction. In each split a quarter of the training rows is set apart, and the method is
+/// fitted to the others. The quarter says how far from a prediction the truth may be.
 ///
-/// With `n` calibration rows, of each class by itself if that is wanted, the radius is the `⌈(n + 1) c⌉`-th
-/// smallest of their scores. A set holds the
-/// truth of a new row with a probability between `c` and `c + 1/(n + 1)`, in the mean over such rows and
-/// calibrations, whatever the method (Vovk, Gammerman and Shafer 2005; Lei et al. 2018). The score of a number is
-/// its distance from the prediction. The score of a class is how much the largest decision value of another
-/// class is above its own.
+/// With `n` calibration rows, of each class by itself if that is wanted, the radius is the `⌈(n + 1) c⌉`-th smallest of
+/// their scores. A set holds the truth of a new row with a probability between `c` and `c + 1/(n + 1)`. This is the
+/// mean over such rows and calibrations, whatever the method (Vovk, Gammerman and Shafer 2005; Lei et al. 2018). The
+/// score of a number is its distance from the prediction. The score of a class is how much the largest decision value
+/// of another class is above its own.
 ///
 /// ```
 /// # use mercer_baselines::BASELINES;

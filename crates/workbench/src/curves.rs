@@ -3,7 +3,7 @@
 use mercer_statistics::wilson_interval;
 use std::cmp::Ordering;
 
-/// Points of the receiver operating characteristic of scores `s` and of whether each row is of the class:
+/// Points of the receiver operating characteristic of scores `s` and of whether each row is of the class. They are
 /// `(false positives / negatives, true positives / positives)` of the rule `s ≥ t`, as `t` falls over the distinct
 /// scores; from `(0, 0)` to `(1, 1)`. Empty where there is no positive or no negative row.
 pub(crate) fn roc(scores: &[f64], positive: &[bool]) -> Vec<(f64, f64)> {

@@ -14,7 +14,7 @@ use mercer_render::{
 const ACROSS: usize = 10;
 /// Classes that have a curve.
 const CURVES: usize = 6;
-/// Columns of which a dependence is drawn.
+/// Columns whose dependence is drawn.
 const DEPENDENCES: usize = 4;
 /// Points of a cloud, over all methods.
 const POINTS: usize = 1200;
@@ -83,7 +83,7 @@ fn roc_panel() -> Panel {
     Panel::new(share_axis("others taken for it, share"), share_axis("found, share"))
 }
 
-/// The diagonal, in the legend behind what is compared with it.
+/// The diagonal, in the legend behind the curves compared with it.
 fn diagonal(label: &str) -> Series {
     Series::line(label, [(0.0, 0.0), (1.0, 1.0)]).style(Style::Dashed).color(6)
 }
@@ -391,7 +391,7 @@ fn importances(
     )
 }
 
-/// What is said on average against the columns that matter most to the first method.
+/// The average prediction against the columns that matter most to the first method.
 fn dependences(methods: &[(&str, &Evaluation)], id: String) -> Option<Figure> {
     let first = methods.iter().find_map(|(_, own)| own.dependence.as_ref())?;
     let sure = methods.iter().all(|(_, own)| own.said.shares.is_some());

@@ -23,14 +23,14 @@ use std::collections::BTreeMap;
 pub enum DivideBy {
     /// Rows with the same text train together or test together.
     Groups(String),
-    /// Rows that test come after all that train: numbers, or dates that begin as 2026-11-27 does.
+    /// Rows that test come after all that train. The column has numbers, or dates that begin as 2026-11-27 does.
     Time(String),
     /// `train` and `test` of each row.
     Part(String),
 }
 
 impl DivideBy {
-    /// The column.
+    /// Returns the column.
     pub const fn column(&self) -> &String {
         let (Self::Groups(column) | Self::Time(column) | Self::Part(column)) = self;
         column
@@ -237,8 +237,7 @@ impl Division {
         held
     }
 
-    /// Successive parts with about as many rows: each tests what is fitted to all before it. Rows of one time stay in
-    /// one part.
+    /// Successive parts with about as many rows: each tests a fit to all before it. Rows of one time stay in one part.
     fn in_time(&self, splitting: Splitting) -> Vec<Split> {
         let (sizes, rows) = (self.sizes(), self.of_row.len() as f64);
         // The first place in time of each part but the first.
@@ -302,7 +301,7 @@ impl Division {
         }
     }
 
-    /// What is to be known of tests and intervals on such splits.
+    /// The note on tests and intervals on such splits.
     pub(crate) fn note(&self) -> Option<String> {
         matches!(self.by, DivideBy::Time(_)).then(|| {
             "parts in the order of time are no random splits: intervals and tests over them are a guide only"

@@ -5,7 +5,7 @@ use mercer_render::RenderError;
 use mercer_statistics::StatisticsError;
 use std::path::PathBuf;
 
-/// Why a table could not be fitted, a model not be kept, or an evaluation not be made.
+/// Errors of fitting a table, keeping a model, or evaluating.
 ///
 /// ```
 /// use mercer_workbench::{Budget, WorkbenchError};
@@ -43,7 +43,7 @@ pub enum WorkbenchError {
         name: &'static str,
         /// Its value, printed.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         must: String,
     },
     /// A file that would be overwritten.
@@ -57,7 +57,7 @@ pub enum WorkbenchError {
     Output {
         /// The file.
         path: PathBuf,
-        /// What is in the way.
+        /// The obstacle.
         problem: String,
     },
     /// The operating system refused to read or write.
@@ -69,11 +69,11 @@ pub enum WorkbenchError {
         source: std::io::Error,
     },
     /// A file that is no model, or a damaged one.
-    #[error("{path} is no model that can be used: {problem}")]
+    #[error("{path} {problem}")]
     ModelFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it, such as `is text, not a model`.
         problem: String,
     },
     /// A model file of a later format.
@@ -161,7 +161,7 @@ pub enum WorkbenchError {
 }
 
 impl WorkbenchError {
-    /// Whether the user's words are at fault, not the data.
+    /// Returns whether the user's words are at fault, not the data.
     ///
     /// ```
     /// use mercer_workbench::Budget;

@@ -1,6 +1,7 @@
-use crate::fit::{finite, of_matrix, require_whole, said_of};
+use crate::fit::{finite, said_of};
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
+use crate::kernel_matrix::{of_matrix, require_whole};
 use crate::notes::{classes_missing, rows_left_out, sorted_by_class};
 use crate::passes::fit_part;
 use crate::splitting::singles;
@@ -38,10 +39,11 @@ pub struct Estimate {
     pub mean: f64,
     /// Its deviation over the splits, divided by `J − 1`; `None` of one split.
     pub std: Option<f64>,
-    /// 95 % interval of the mean, if one can be had: over splits by the corrected resampled t
-    /// (Nadeau and Bengio 2003), unless all of them give the same; on one test part by Wilson for accuracies, joined over classes for
-    /// balanced ones, and for all other metrics by a bootstrap of the test rows
-    /// ([`mercer_statistics::row_bootstrap`]), with the model held fixed.
+    /// 95 % interval of the mean, if there is one:
+    /// - Over splits it is the corrected resampled t (Nadeau and Bengio 2003), unless all of them give the same.
+    /// - On one test part it is Wilson's for accuracies, joined over classes for balanced ones.
+    /// - For all other metrics on one test part it is a bootstrap of the test rows
+    ///   ([`mercer_statistics::row_bootstrap`]), with the model held fixed.
     pub interval: Option<(f64, f64)>,
     /// Which of them it is.
     pub interval_by: Option<String>,
@@ -78,7 +80,7 @@ pub struct Evaluation {
     pub settings: Vec<Settings>,
     /// Test rows of the first split.
     pub test_rows: usize,
-    /// Of classes: how many rows of each (down) were predicted as each (across), over all splits.
+    /// Counts of each class (down) predicted as each class (across), over all splits. Regression has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confusion: Option<Vec<Vec<u64>>>,
     /// What each column of the file is worth, if it was asked for.
@@ -90,15 +92,15 @@ pub struct Evaluation {
     /// Scores of fits to parts of the training rows, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_curve: Option<Vec<CurvePoint>>,
-    /// What is to be known beside the scores: rows that a method left out, classes that no split tests.
+    /// Notes beside the scores: rows that a method left out, classes that no split tests.
     pub notes: Vec<String>,
     /// What it says of the test rows of the first repeat.
     #[serde(skip)]
     pub(crate) said: NamedInterval,
 }
 
-/// Fits a method on the training part of every split and scores it on the test part. Filling,
-/// scaling and tuning see the training part only.
+/// Fits a method on every split's training part and scores the test part. Filling, scaling and tuning see the training
+/// part only.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
@@ -246,8 +248,8 @@ pub(crate) fn confused(said: &[NamedInterval]) -> Option<Vec<Vec<u64>>> {
 /// mean over fewer classes is another quantity. What then stands for it over all splits, and a note;
 /// nothing if no part lacks one.
 ///
-/// That is the mean over the repeats of the mean over the classes of the share of *all* rows of the
-/// class that are right, as each row is in one test part of a repeat.
+/// That is the share of *all* rows of a class that are right, as each row is in one test part of a repeat. It is the
+/// mean over the classes, and then over the repeats.
 fn balance(
     table: &Table,
     splitting: Splitting,
@@ -291,10 +293,10 @@ fn balance(
     Some((mean, note))
 }
 
-/// Metrics that some test part does not define (the R² of one row, the area under the curve without one of the
-/// classes), and the root of the mean square where every part has one row: over all rows of a repeat, which its
-/// folds test once each; the mean over the repeats. Each with a note; without a value where no rows define it.
-/// Before them all rows of the first repeat.
+/// Metrics that some test part does not define: the R² of one row, the area under the curve without one of the classes.
+/// Also the root of the mean square where every part has one row. They are over all rows of a repeat, which its folds
+/// test once each; then the mean over the repeats. Each with a note; without a value where no rows define it. Before
+/// them all rows of the first repeat.
 fn pooled(
     splitting: Splitting,
     scores: &[Scores],

@@ -1,6 +1,5 @@
-//! The model file: safetensors, whose arrays are the predictor's and whose metadata hold the header
-//! as JSON. Loading runs nothing that the file says; all it can choose is which registered method
-//! restores the arrays.
+//! The model file in safetensors format. Its arrays are the predictor's, and its metadata hold the header as JSON.
+//! Loading runs nothing that the file says; all it can choose is which registered method restores the arrays.
 
 use crate::adjustment::Adjusted;
 use crate::{Header, MAJOR, Model, Output, WorkbenchError};
@@ -37,24 +36,24 @@ fn kind_of(bytes: &[u8], reason: &str) -> String {
         Err(error) => error.valid_up_to() + 4 > start.len() && !start.contains(&0),
     };
     let kind = if bytes.is_empty() {
-        return format!("it is empty; {AGAIN}");
+        return format!("is empty; {AGAIN}");
     } else if start.starts_with(b"PAR1") {
-        "it is Parquet, not a model file"
+        "is Parquet, not a model"
     } else if is_text {
-        "it is text, not a model file"
+        "is text, not a model"
     } else if [&[0x1f, 0x8b][..], b"\xfd7zXZ\0", b"BZh"]
         .iter()
         .any(|shell| start.starts_with(shell))
     {
-        return "it is packed; unpack it first".to_owned();
+        return "is compressed; decompress it first".to_owned();
     } else if start.starts_with(b"PK\x03\x04") || matches!(start, [0x80, 2..=5, ..]) {
-        return "it is the file of another program, which may run code when it is loaded: only what `mercer \
-                fit` wrote can be used"
+        return "is the file of another program, which may run code when it is loaded; only what `mercer fit` \
+                wrote can be used"
             .to_owned();
     } else {
-        return format!("it was cut short or damaged ({reason}); {AGAIN}");
+        return format!("was cut short or damaged ({reason}); {AGAIN}");
     };
-    format!("{kind}: `mercer fit --out MODEL` writes one; rows are given by --data")
+    format!("{kind}; `mercer fit --out MODEL` writes one, and rows are given by --data")
 }
 
 /// Bytes of an array, little end first.
@@ -134,7 +133,7 @@ fn check_sum<'a>(
 }
 
 impl Model {
-    /// The bytes of its file.
+    /// Returns the bytes of its file.
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;
@@ -173,7 +172,7 @@ impl Model {
         safetensors::serialize(views, Some(metadata)).map_err(|error| wrong(error.to_string()))
     }
 
-    /// Writes it to a file, whole or not at all; an existing one only if `overwrite`.
+    /// Writes it to a file, whole or not at all. An existing file is replaced only if `overwrite`.
     ///
     /// ```
     /// use mercer_baselines::BASELINES;
@@ -236,7 +235,7 @@ impl Model {
     /// assert_eq!(Model::load(&path, BASELINES)?.header.method, "kernel-ridge");
     /// std::fs::write(&path, "x,kind\n1,a\n").expect("it is ours");
     /// let refused = Model::load(&path, BASELINES).unwrap_err().to_string();
-    /// assert!(refused.contains("it is text, not a model file"), "{refused}");
+    /// assert!(refused.contains("is text, not a model"), "{refused}");
     /// # Ok::<(), mercer_workbench::WorkbenchError>(())
     /// ```
     ///
@@ -276,9 +275,11 @@ impl Model {
         path: &Path,
         methods: &[Method],
     ) -> Result<Self, WorkbenchError> {
-        let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
-        let damaged =
-            |error: safetensors::SafeTensorError| wrong(kind_of(bytes, &error.to_string()));
+        let wrong = |problem: String| unusable(path, &problem);
+        let damaged = |error: safetensors::SafeTensorError| WorkbenchError::ModelFile {
+            path: path.to_owned(),
+            problem: kind_of(bytes, &error.to_string()),
+        };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
         let (header, sum) = texts_of(&metadata, path)?;
@@ -308,8 +309,8 @@ impl Model {
 }
 
 impl Header {
-    /// Reads the header of a model file and none of its arrays, however large these are: all but the check
-    /// sum is looked at, which covers them too.
+    /// Reads the header of a model file and none of its arrays. This holds however large they are. All but the check
+    /// sum is looked at, which covers the arrays too.
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;
@@ -327,7 +328,7 @@ impl Header {
     /// let bytes = model.to_bytes()?;
     /// std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("it is ours");
     /// let refused = Header::read(&path).unwrap_err().to_string();
-    /// assert!(refused.contains("it was cut short or damaged"), "{refused}");
+    /// assert!(refused.contains("was cut short or damaged"), "{refused}");
     /// # Ok::<(), mercer_workbench::WorkbenchError>(())
     /// ```
     ///
@@ -377,17 +378,23 @@ fn opened(path: &Path) -> Result<(File, u64), WorkbenchError> {
     let metadata = file.metadata().map_err(io)?;
     let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
     if metadata.is_dir() {
-        return Err(wrong("it is a folder; name the file in it".to_owned()));
+        return Err(wrong("is a folder; name the file in it".to_owned()));
     }
     if metadata.len() > LARGEST {
-        return Err(wrong(format!("it has {} bytes, more than {LARGEST}", metadata.len())));
+        return Err(wrong(format!("has {} bytes, more than {LARGEST}", metadata.len())));
     }
     Ok((file, metadata.len()))
 }
 
+/// The error of a model file with this fault.
+fn unusable(path: &Path, problem: &str) -> WorkbenchError {
+    let problem = format!("is not a usable model: {problem}");
+    WorkbenchError::ModelFile { path: path.to_owned(), problem }
+}
+
 /// The header of a known format, and the check sum of header and arrays.
 fn texts_of<'a>(metadata: &'a Metadata, path: &Path) -> Result<(&'a str, &'a str), WorkbenchError> {
-    let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
+    let wrong = |problem: String| unusable(path, &problem);
     let text = metadata.metadata().as_ref().and_then(|texts| texts.get(HEADER));
     let Some((header, sum)) = text.and_then(|text| text.split_once('\n')) else {
         return Err(wrong(format!(
@@ -410,7 +417,7 @@ fn texts_of<'a>(metadata: &'a Metadata, path: &Path) -> Result<(&'a str, &'a str
 }
 
 fn parsed(header: &str, path: &Path) -> Result<Header, WorkbenchError> {
-    let wrong = |problem: String| WorkbenchError::ModelFile { path: path.to_owned(), problem };
+    let wrong = |problem: String| unusable(path, &problem);
     let header: Header =
         serde_json::from_str(header).map_err(|error| wrong(format!("its header: {error}")))?;
     header.check().map_err(|error| wrong(error.to_string()))?;

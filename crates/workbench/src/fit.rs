@@ -1,6 +1,7 @@
 use crate::adjustment::{Adjusted, learn};
 use crate::header::{Chosen, DataNote};
 use crate::intervals::NamedInterval;
+use crate::kernel_matrix::require_whole;
 use crate::tuning::tune_sample;
 use crate::windows::said_in_parts;
 use crate::{
@@ -11,7 +12,7 @@ use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
 use mercer_harness::declared_bytes;
 use mercer_learning::{
     Fitting, LearningError, Limits, Method, Metric, Outcome, Predictions, Predictor, Sample,
-    Settings, Shape, Streams, Targets, Task, counted, find, one_line,
+    Settings, Shape, Streams, Targets, Task, find,
 };
 use mercer_records::Tuning;
 use ndarray::{Array2, Axis};
@@ -40,13 +41,13 @@ pub struct Choices<'a> {
     pub impute: Option<Impute>,
     /// Whether settings are tuned first, and what that may cost.
     pub tune: Option<Budget>,
-    /// What settings are tuned and methods ranked by; [`crate::primary`] where nothing is said.
+    /// Metric for tuning and ranking; the task's [`crate::primary`] metric by default.
     pub metric: Option<Metric>,
-    /// Weights of classes in a fit, which multiply those of rows.
+    /// Weights of classes in a fit, which multiply the weights of rows.
     pub class_weight: Option<ClassWeight>,
     /// Whether scores become probabilities by what rows held out inside the training part say.
     pub calibrate: bool,
-    /// What the threshold of two classes is chosen by, on such rows; the usual one without it.
+    /// Metric that chooses the threshold of two classes, on such rows. Without it the usual threshold is used.
     pub threshold: Option<Metric>,
     /// Whether an evaluation says what each column is worth.
     pub importance: bool,
@@ -81,44 +82,10 @@ impl Choices<'_> {
     }
 }
 
-/// How inputs are scaled that were asked to be scaled so: values of a kernel (`kernel=precomputed`) are not.
-///
-/// ```
-/// use mercer_datasets::Scaling;
-/// use mercer_learning::Settings;
-/// use mercer_workbench::scaling_of;
-/// let matrix = Settings::new().with("kernel", "precomputed");
-/// assert_eq!(scaling_of(&matrix, Scaling::Standard), Scaling::None);
-/// assert_eq!(scaling_of(&Settings::new(), Scaling::Standard), Scaling::Standard);
-/// ```
-pub fn scaling_of(settings: &Settings, asked: Scaling) -> Scaling {
-    if of_matrix(settings) { Scaling::None } else { asked }
-}
-
-/// Whether the inputs are said to be a kernel matrix.
-pub(crate) fn of_matrix(settings: &Settings) -> bool {
-    let of_kernel = |name: &str| name == "kernel" || name.ends_with(".kernel");
-    settings.iter().any(|(name, value)| of_kernel(name) && value == "precomputed")
-}
-
-/// Refuses a kernel matrix with holes: no number can stand for the kernel of two rows.
-pub(crate) fn require_whole(table: &Table, settings: &Settings) -> Result<(), WorkbenchError> {
-    let holes = table.holes();
-    let Some((column, rows)) = holes.first().filter(|_| of_matrix(settings)) else {
-        return Ok(());
-    };
-    let rows = counted(*rows, "row", "rows");
-    Err(WorkbenchError::Argument {
-        name: "kernel",
-        value: format!("precomputed, and column `{}` has no value in {rows}", one_line(column)),
-        must: "a matrix without holes: remove each such row and its column".to_owned(),
-    })
-}
-
 /// Training rows on which a model is scored at most: enough for two digits, cheap for all methods.
 const SCORED: usize = 10_000;
 
-/// The method of that name, if it can do the task.
+/// Returns the method of that name, if it can do the task.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;

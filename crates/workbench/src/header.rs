@@ -6,7 +6,7 @@ use mercer_records::Tuning;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Major format of a model file: raised when an older program could not read it rightly.
+/// Major format of a model file. It is raised when an older program could not read it rightly.
 pub const MAJOR: u32 = 1;
 
 /// Minor format: raised when something is added that an older program may leave alone.
@@ -89,7 +89,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// In a word.
+    /// Returns its name in a word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Given => "given",
@@ -143,7 +143,7 @@ pub struct Header {
     pub preparation: Preparation,
     /// Where the training rows came from.
     pub data: DataNote,
-    /// Scores on training rows: of the fit, not of what is to be expected elsewhere.
+    /// Scores on training rows: of the fit, not an estimate for other rows.
     pub training: Scores,
     /// Training rows behind these.
     pub training_rows: usize,
@@ -162,12 +162,12 @@ pub struct Header {
 }
 
 impl Header {
-    /// The task.
+    /// Returns the task.
     pub const fn task(&self) -> Task {
         task_of(&self.schema)
     }
 
-    /// Where the value of a setting comes from, if the file says so.
+    /// Returns where the value of a setting comes from, if the file says so.
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;

@@ -14,7 +14,8 @@ use rand::seq::SliceRandom;
 use serde::Serialize;
 use std::cmp::Reverse;
 
-/// How much worse the metric gets where the entries of a column change places among the test rows (Breiman 2001).
+/// Permutation importance of a column (Breiman 2001). It is how much worse the metric gets where the entries of the
+/// column change places among the test rows.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
@@ -35,13 +36,14 @@ use std::cmp::Reverse;
 pub struct Importance {
     /// The column of the file.
     pub column: String,
-    /// The mean over the splits, in units of the metric; above 0 where the column helps.
+    /// Mean over the splits, in metric units; above 0 where the column helps.
     pub mean: f64,
     /// 95 % interval of it by the corrected resampled t, of several splits that differ.
     pub interval: Option<(f64, f64)>,
 }
 
-/// What a fitted method says on average where a column has a value and all others are as they are (Friedman 2001).
+/// Partial dependence of a fitted method on a column (Friedman 2001). It is the average prediction where the column has
+/// a value and all others are as they are.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
@@ -62,12 +64,12 @@ pub struct Importance {
 pub struct Dependence {
     /// The column of the file.
     pub column: String,
-    /// The class whose probability is meant, or, of a method without probabilities, how often it is predicted.
+    /// The class whose probability is meant. For a method without probabilities it is how often the class is predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Values of the column, and the mean of what is said over test rows of the first split.
+    /// Values of the column, each with the mean prediction over test rows. The rows are from the first split.
     pub points: Vec<(f64, f64)>,
-    /// Of a column of categories their names; the values are then 0, 1, 2 and so on.
+    /// Names of the categories, for a column of categories. The values are then 0, 1, 2 and so on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<String>,
 }
@@ -110,8 +112,7 @@ pub(crate) struct Worth {
     pub dependence: Vec<Dependence>,
 }
 
-/// Columns of which a dependence is shown, the values or categories of each, and the rows that it is a mean over, at
-/// most.
+/// Columns whose dependence is shown, the values or categories of each, and the rows that it is a mean over, at most.
 const DEPENDENCES: usize = 8;
 const VALUES: usize = 21;
 const LEVELS: usize = 8;
@@ -216,7 +217,7 @@ impl Worth {
         }
     }
 
-    /// How much worse the score of a split gets without each column.
+    /// Measures how much worse the score of a split gets without each column.
     pub fn columns(
         &mut self,
         predictor: &dyn Predictor,
@@ -249,7 +250,7 @@ impl Worth {
         Ok(())
     }
 
-    /// The scores of fits to parts of the training rows, with each class in them.
+    /// Scores fits to parts of the training rows. Each part has each class in it. Each part has each class in it.
     pub fn parts(
         &mut self,
         method: &Method,
@@ -285,7 +286,7 @@ impl Worth {
         Ok(())
     }
 
-    /// The columns from the most important to the least.
+    /// Returns the columns from the most important to the least.
     pub fn importance(
         &self,
         table: &Table,
@@ -305,7 +306,7 @@ impl Worth {
         Ok(found)
     }
 
-    /// The curve, with the scores of the whole training parts at its end.
+    /// Returns the curve, with the scores of the whole training parts at its end.
     pub fn curve(&self, whole: &[f64], rows: usize) -> Vec<CurvePoint> {
         let parts = self.scores.iter().map(Vec::as_slice).zip(self.rows.iter().copied());
         let point = |(values, rows): (&[f64], usize)| CurvePoint {

@@ -45,7 +45,7 @@ pub(crate) struct NamedInterval {
 }
 
 impl NamedInterval {
-    /// This of some rows, and the same method of others.
+    /// Appends the same method's results on other rows.
     pub fn and(mut self, other: Self) -> Self {
         match (&mut self.predictions, other.predictions) {
             (Predictions::Classes(own), Predictions::Classes(others)) => own.extend(others),
@@ -61,7 +61,7 @@ impl NamedInterval {
         self
     }
 
-    /// The same of several lists of rows, one after the other; nothing of none.
+    /// Joins several lists of rows, one after the other; `None` for no list.
     pub fn joined(mut all: Vec<Self>) -> Option<Self> {
         // In pairs, so that no row is copied more often than there are halvings.
         while all.len() > 1 {
@@ -77,7 +77,7 @@ impl NamedInterval {
         all.pop()
     }
 
-    /// The same of these of its rows, in their order.
+    /// Selects these of its rows, in their order.
     pub fn select(&self, rows: &[usize]) -> Self {
         let both = |all: &Array2<f64>| all.select(ndarray::Axis(0), rows);
         Self {
@@ -103,7 +103,7 @@ impl NamedInterval {
         }
     }
 
-    /// All metrics.
+    /// Returns all metrics.
     pub fn scores(&self) -> crate::Scores {
         let mut scores = score::scores(&self.predictions, &self.truths, self.classes);
         if let (Some(shares), Truths::Classes(labels)) = (&self.shares, &self.truths) {
@@ -124,8 +124,8 @@ impl NamedInterval {
         of_share.or_else(|| self.decisions.as_ref().filter(|_| two).map(margins))
     }
 
-    /// What ranks the rows by how much they are of a class: its probability, or how far its score lies above the best
-    /// other one.
+    /// Returns a score that ranks the rows by a class. It is the probability of the class, or how far its score lies
+    /// above the best other one.
     pub fn of_class(&self, class: usize) -> Option<Vec<f64>> {
         if let Some(shares) = &self.shares {
             return Some(shares.column(class).to_vec());
@@ -137,7 +137,8 @@ impl NamedInterval {
         Some(self.decisions.as_ref()?.rows().into_iter().map(above).collect())
     }
 
-    /// The mean of the values, or of the probability of a class; without probabilities, how often it is predicted.
+    /// Returns the mean of the values, or of the probability of a class. Without probabilities it is how often the
+    /// class is predicted.
     pub fn mean(&self, class: usize) -> f64 {
         let rows = self.truths.len() as f64;
         match (&self.predictions, &self.shares) {
@@ -149,7 +150,7 @@ impl NamedInterval {
         }
     }
 
-    /// Rows of each class, and how many of them are right; of real targets nothing.
+    /// Counts the rows of each class, and the right ones; empty for real targets.
     pub fn recalls(&self) -> Vec<(u64, u64)> {
         match (&self.predictions, &self.truths) {
             (Predictions::Classes(labels), Truths::Classes(truth)) => {
@@ -159,12 +160,11 @@ impl NamedInterval {
         }
     }
 
-    /// 95 % intervals of all metrics that have one, over the test rows.
+    /// Returns 95 % intervals of all metrics that have one, over the test rows.
     ///
-    /// An accuracy has Wilson's; a balanced accuracy joins Wilson's of the classes' recalls by their
-    /// distances from the estimates (Zou and Donner 2008, *Statistics in Medicine* 27), since its parts
-    /// are independent proportions: both have a width where every row is right. All others are
-    /// [`row_bootstrap`]'s.
+    /// An accuracy has Wilson's interval. A balanced accuracy joins Wilson's intervals of the classes' recalls by their
+    /// distances from the estimates (Zou and Donner 2008, *Statistics in Medicine* 27), since its parts are independent
+    /// proportions. Both have a width where every row is right. All others are [`row_bootstrap`]'s.
     pub fn intervals(&self, seed: u64) -> Result<BTreeMap<String, Interval>, WorkbenchError> {
         let mut found = BTreeMap::new();
         let named = |metric: Metric, ends, by: &str| {
@@ -226,7 +226,7 @@ fn joined(labels: &[u32], truth: &[u32], classes: usize) -> Result<(f64, f64), W
 /// The metrics whose intervals are resampled, as functions of how often each row counts.
 struct Weighted {
     names: Vec<&'static str>,
-    /// What is averaged over rows, one list a quantity.
+    /// Quantities averaged over rows, one list each.
     columns: Vec<Vec<f64>>,
     /// Rows in the order of the second class's probability, ties together, and whose they are.
     ranked: Option<Vec<(f64, usize, bool)>>,

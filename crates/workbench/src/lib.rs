@@ -1,9 +1,9 @@
 //! From a user's own table to a model that lasts.
 //!
-//! A [`Table`] is a file read into memory with the [`mercer_datasets::Schema`] of its columns;
-//! [`fit`] makes a [`Model`] of it, which predicts rows of other files with the same columns, and
-//! is saved to and loaded from one file. [`evaluate`] and [`compare`] fit on parts of a table and
-//! score on the others; [`tune`] chooses settings on it. [`rank`] ranks the methods of anybody's [`ScoreTable`].
+//! A [`Table`] is a file read into memory with the [`mercer_datasets::Schema`] of its columns. [`fit`] makes a
+//! [`Model`] of it, which predicts rows of other files with the same columns. The model is saved to and loaded from one
+//! file. [`evaluate`] and [`compare`] fit on parts of a table and score on the others; [`tune`] chooses settings on it.
+//! [`rank`] ranks the methods of anybody's [`ScoreTable`].
 //!
 //! | symbol | code | meaning | shape |
 //! |---|---|---|---|
@@ -27,6 +27,7 @@ mod fit;
 mod header;
 mod importance;
 mod intervals;
+mod kernel_matrix;
 mod model;
 mod notes;
 mod output;
@@ -52,9 +53,10 @@ pub use coverage::{Coverage, Wanted, coverage};
 pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;
 pub use evaluate::{Estimate, Evaluation, evaluate, evaluate_model};
-pub use fit::{Choices, fit, method_for, scaling_of};
+pub use fit::{Choices, fit, method_for};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};
 pub use importance::{CurvePoint, Dependence, Importance};
+pub use kernel_matrix::scaling_of;
 pub use model::{Model, Predicted};
 pub use notes::{no_better, rows_left_out, solved_at};
 pub use output::Output;
@@ -71,7 +73,7 @@ pub use tuning_page::tuning_page;
 pub use unheld::Unheld;
 pub use weights::{ClassWeight, require_weighing};
 
-/// The snippets of the book, carried out as the examples of this page are.
+/// The snippets of the book, run like the examples of this page.
 #[cfg(doctest)]
 mod book {
     #[doc = include_str!("../../../book/src/statistics.md")]

@@ -69,8 +69,8 @@ pub enum Predicted {
 }
 
 impl Model {
-    /// Predicts rows that the schema has read (`n × d`, NaN where missing), on `threads` threads;
-    /// the result does not depend on their number.
+    /// Predicts rows that the schema has read (`n × d`, NaN where missing). It uses `threads` threads; the result does
+    /// not depend on their number.
     ///
     /// ```
     /// use mercer_baselines::BASELINES;
@@ -155,8 +155,8 @@ impl Model {
         Ok(all)
     }
 
-    /// Scores of rows: one a class (`n × K`), the largest of which is predicted; of regression the value in
-    /// standard units (`n × 1`).
+    /// Returns the decision scores of rows. Classification has one score a class (`n × K`), and the largest is
+    /// predicted. Regression has the value in standard units (`n × 1`).
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;
@@ -187,7 +187,7 @@ impl Model {
         Ok(all)
     }
 
-    /// The fitted kernel between rows (`n × n`), where the method has one.
+    /// Returns the fitted kernel between rows (`n × n`), where the method has one.
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;
@@ -214,8 +214,8 @@ impl Model {
         Ok(self.predictor.fitted_kernel().map(|kernel| kernel.gram(inputs.view())))
     }
 
-    /// The learned features `φ(x)` of some rows, `n × D`, whose products are the fitted kernel; none where it has no
-    /// such features.
+    /// Returns the learned features `φ(x)` of some rows, `n × D`. Their products are the fitted kernel; none where it
+    /// has no such features.
     ///
     /// ```
     /// # use mercer_datasets::{RowFile, SchemaOptions};
@@ -247,8 +247,8 @@ impl Model {
         Ok(self.predictor.fitted_kernel().and_then(|kernel| kernel.features(inputs.view())))
     }
 
-    /// Frequencies `Ω` and `Ω'` of a spectral kernel (`d × D` each, in units of the scaled inputs); the two are
-    /// one where it is stationary.
+    /// Returns the frequencies `Ω` and `Ω'` of a spectral kernel (`d × D` each). They are in units of the scaled
+    /// inputs; the two are one where it is stationary.
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;
@@ -265,7 +265,8 @@ impl Model {
         self.predictor.fitted_kernel().and_then(FittedKernel::frequencies)
     }
 
-    /// Standard deviations of new observations, in the unit of the target; none where the method has none.
+    /// Returns the standard deviations of new observations, in the unit of the target. `None` where the method has
+    /// none.
     ///
     /// ```
     /// use mercer_baselines::BASELINES;
@@ -294,8 +295,8 @@ impl Model {
         Ok(self.predictor.deviations(inputs.view()).map(|deviations| deviations * unit))
     }
 
-    /// Entropies of rows by scores that are estimates of probabilities themselves, in nats; none where
-    /// the method's are not: [`Predictor::embedded_entropy`].
+    /// Returns the entropies of rows by their scores, in nats. The scores must be estimates of probabilities
+    /// themselves; none where the method's are not: [`Predictor::embedded_entropy`].
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;
@@ -321,9 +322,11 @@ impl Model {
         Ok(self.predictor.embedded_entropy(inputs.view()))
     }
 
-    /// What bounds ask of a model and some rows, under the names of their inputs: `rows`, `trace` (the
-    /// sum of `k(x, x)`, where the method has such a kernel), and, of classes, `loss`: the mean of
-    /// `−ln min(max(f_y, ε), 1)` of the scores `f`, which are decision probabilities in embeddings.
+    /// Returns the inputs of bounds for a model and some rows, by name:
+    /// - `rows`;
+    /// - `trace`, the sum of `k(x, x)`, where the method has such a kernel;
+    /// - for classes `loss`, the mean of `−ln min(max(f_y, ε), 1)` of the scores `f`, which are decision probabilities
+    ///   in embeddings.
     ///
     /// ```
     /// # use mercer_baselines::BASELINES;
@@ -363,7 +366,7 @@ impl Model {
         Ok(found)
     }
 
-    /// What bounds of lists and tables ask of a model and some rows, under the name of an input:
+    /// Returns an input of bounds that is a list or a table, by name. It is for a model and some rows:
     ///
     /// | name | shape | of |
     /// |---|---|---|

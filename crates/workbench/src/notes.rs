@@ -1,4 +1,4 @@
-//! What is said of a fit to a person's table, beside the method's own warnings.
+//! Notes on a fit to a person's table, beside the method's own warnings.
 
 use crate::passes::ONE_CLASS;
 use crate::{Header, Scores};
@@ -6,7 +6,7 @@ use mercer_learning::{Method, Metric, Task, counted, fact, find};
 use std::collections::BTreeMap;
 
 impl Header {
-    /// What is to be known of the fit: the warnings of its method among these, and those of the rows.
+    /// Returns the warnings of a fit: the warnings of its method and of its rows.
     ///
     /// ```
     /// use mercer_baselines::BASELINES;
@@ -31,8 +31,8 @@ impl Header {
     }
 }
 
-/// A word where a method says (`rows-used`; with a learned kernel `stage-1-rows` and `machine-rows`) that it was fitted
-/// to fewer rows than it was given.
+/// Returns a note where a method was fitted to fewer rows than it was given. The method says so in `rows-used`; with a
+/// learned kernel in `stage-1-rows` and `machine-rows`.
 ///
 /// ```
 /// use mercer_workbench::rows_left_out;
@@ -84,8 +84,8 @@ pub(crate) fn sorted_by_class(method: &str, facts: &BTreeMap<String, f64>) -> Op
     ))
 }
 
-/// What the facts `rank`, `cutoff` and `jitter` say of a solution of `rows` rows in a line: nothing of one that
-/// used them all as they are.
+/// Describes in a line a solution of `rows` rows, by `rank`, `cutoff` and `jitter`. It is `None` for a solution that
+/// used all rows as they are.
 ///
 /// ```
 /// use mercer_workbench::solved_at;
@@ -113,8 +113,8 @@ pub fn solved_at(facts: &BTreeMap<String, f64>, rows: usize) -> Option<String> {
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-/// A word on scores that are no better than those of saying the same of every row: `1/K` of balanced
-/// accuracy, or the target's deviation as an error.
+/// Returns a note on scores that are no better than a constant prediction. A constant scores `1/K` of balanced
+/// accuracy, or the target's standard deviation as an error.
 ///
 /// ```
 /// use mercer_learning::Task;
@@ -162,7 +162,7 @@ pub fn no_better(
     ))
 }
 
-/// What a user must know of a fit by subsets of the rows of which some lack a class.
+/// The note on a fit by subsets of the rows where some subsets lack a class.
 pub(crate) fn classes_missing(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
     let lacking = facts.get(fact::SUBSETS_WITHOUT_A_CLASS).filter(|&&value| value > 0.0)?;
     let setting = if facts.contains_key("parts") { "parts" } else { "subsets" };

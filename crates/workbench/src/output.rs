@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A file that will be written: whole or not at all, and nothing else than that file.
+/// A file that will be written whole or not at all. Nothing else than that file is written.
 ///
 /// ```
 /// use mercer_workbench::Output;
@@ -27,9 +27,13 @@ pub struct Output {
 }
 
 impl Output {
-    /// Checks, before any work is done, that the file may be written: it is a file or not there yet, it
-    /// is none of the `inputs`, its folder exists, and it may be overwritten if it exists. A link is
-    /// followed and stays.
+    /// Checks, before any work is done, that the file may be written:
+    /// - it is a file or not there yet,
+    /// - it is none of the `inputs`,
+    /// - its folder exists,
+    /// - it may be overwritten if it exists.
+    ///
+    /// A link is followed and stays.
     ///
     /// ```
     /// use mercer_workbench::{Output, WorkbenchError};
@@ -57,7 +61,7 @@ impl Output {
                 return refused("is a link to nothing; remove it, or name another file");
             }
             if path.file_name().is_none() || !folder(path).is_dir() {
-                return refused("there is no such folder; make it, or name another");
+                return refused("the folder does not exist; create it, or name another");
             }
             return Ok(Self { path: shown, behind: path.to_owned(), overwrite });
         };
@@ -79,13 +83,13 @@ impl Output {
         Ok(Self { path: shown, behind: path, overwrite })
     }
 
-    /// As the user wrote it.
+    /// Returns the path as the user wrote it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes what `write` puts into a temporary file beside it, which takes its place at the end. A
-    /// file that is overwritten keeps its permissions; a new one has those that the system gives.
+    /// Writes the output of `write` into a temporary file beside it. The temporary file takes its place at the end. A
+    /// file that is overwritten keeps its permissions; a new one has the system's.
     ///
     /// ```
     /// use mercer_workbench::{Output, WorkbenchError};
@@ -138,8 +142,7 @@ impl Output {
         Ok(written)
     }
 
-    /// Removes what is written at this moment and not done, for a process that ends now: what
-    /// [`Output::write`] would have put in place is not, from here on.
+    /// Removes unfinished output, for a process that ends now. From here on, [`Output::write`] puts nothing in place.
     ///
     /// ```
     /// use mercer_workbench::{Output, WorkbenchError};
@@ -173,7 +176,7 @@ impl Output {
         })
     }
 
-    /// Those of the file that is there, else all that the process's mask leaves.
+    /// Permissions of the existing file, else all that the process's mask leaves.
     fn permissions(&self) -> Option<Permissions> {
         let there = std::fs::metadata(&self.behind).ok().map(|metadata| metadata.permissions());
         #[cfg(unix)]

@@ -10,7 +10,8 @@ use mercer_render::{
 };
 use std::fmt::Write as _;
 
-/// The page of a comparison: a table of all metrics, the tests, the spread over the splits, ranks.
+/// Returns the page of a comparison. It has a table of all metrics, the tests, the spread over the splits, and ranks.
+/// It has a table of all metrics, the tests, the spread over the splits, and ranks.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
@@ -46,8 +47,8 @@ pub fn comparison_page(
     Ok(with_comparison(report, comparison, "", "")?.to_html()?)
 }
 
-/// The page of one method: its scores, and what it says of the test rows. A model is scored as it is, so that no
-/// `choices` belong to it.
+/// Returns the page of one method: its scores, and its predictions of the test rows. A model is scored as it is, so
+/// that no `choices` belong to it.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
@@ -88,7 +89,8 @@ pub fn evaluation_page(
     Ok(with_comparison(report, &one, "", "")?.to_html()?)
 }
 
-/// The page of several files: ranks and tests over the files, then what is said of each.
+/// Returns the page of several files. It has ranks and tests over the files, then the results of each. It has ranks and
+/// tests over the files, then the results of each.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;

@@ -102,12 +102,12 @@ pub(crate) fn fit_part(
     Ok((fitted, preparation, train.rows()))
 }
 
-/// Fits a method to a file without holding more than `buffer` of its rows; the rows of a buffer are
-/// shuffled, the buffers come in the order of the file.
+/// Fits a method to a file with at most `buffer` of its rows in memory. The rows of a buffer are shuffled, the buffers
+/// come in the order of the file.
 ///
-/// One pass finds out what the columns mean, one how they are filled and scaled, the others train.
-/// With a buffer that holds all rows the model is that of [`crate::fit`], to the last bit. Tuning
-/// looks at the first buffer only. A thread reads ahead: of several, one less trains.
+/// One pass finds out what the columns mean, one how they are filled and scaled, the others train. With a buffer that
+/// holds all rows the model is the same as by [`crate::fit`], to the last bit. Tuning looks at the first buffer only. A
+/// thread reads ahead: of several, one less trains.
 ///
 /// ```
 /// use mercer_datasets::{RowFile, SchemaOptions};

@@ -39,7 +39,7 @@ impl Provenance<'_> {
     }
 }
 
-/// Names of what is another file's where several are compared.
+/// Names of entries that differ by file where several are compared.
 pub(crate) const OF_A_FILE: [&str; 8] =
     ["Data", "SHA-256", "Rows", "Columns", "Task", "Target", "Imputed in", "Left out"];
 

@@ -115,7 +115,7 @@ impl ScoreTable {
         table.map_err(|problem| DataError::Format { file: file.name().to_owned(), problem }.into())
     }
 
-    /// The means of complete cells, or what is missing.
+    /// The means of complete cells, or the missing cells.
     fn filled(
         datasets: &[String],
         methods: &[String],
@@ -267,7 +267,7 @@ pub struct RankedMethod {
     pub method: String,
     /// Its place by the mean rank, with `=` where another method has the same.
     pub place: String,
-    /// Mean rank over the datasets, 1 the best; equal scores share the mean of their places.
+    /// Mean rank over the datasets, 1 the best. Equal scores share the mean of their places.
     pub mean_rank: f64,
     /// 95 % percentile interval of the mean rank, by 10,000 resamples of the datasets.
     pub interval: (f64, f64),
@@ -275,7 +275,7 @@ pub struct RankedMethod {
     pub best_on: usize,
 }
 
-/// Methods ranked over datasets, and which of them cannot be told apart.
+/// Methods ranked over datasets, and the groups that cannot be distinguished.
 ///
 /// ```
 /// # use mercer_workbench::{ScoreTable, rank};
@@ -300,15 +300,15 @@ pub struct Ranking {
     pub methods: Vec<RankedMethod>,
     /// Friedman's test that all rank alike, with its ranks in the order of the table.
     pub friedman: Friedman,
-    /// Whether Friedman's test finds a difference at 5 %. If not, no two methods are told apart.
+    /// Whether Friedman's test finds a difference at 5 %. If not, no two methods are distinguished.
     pub apart: bool,
     /// Nemenyi's critical difference at 5 %.
     pub critical_difference: f64,
-    /// The largest groups of methods that the tests do not tell apart, each with the best first.
+    /// The largest groups of methods that the tests do not distinguish. Each has the best first.
     pub groups: Vec<Vec<String>>,
 }
 
-/// Ranks the methods of a table by [`standings`]; repeats only make the mean of a dataset more exact.
+/// Ranks the methods of a table by [`standings`]. Repeats only make the mean of a dataset more exact.
 ///
 /// ```
 /// # use mercer_workbench::{ScoreTable, rank};
@@ -346,7 +346,7 @@ pub fn rank(table: &ScoreTable, smaller: bool) -> Result<Ranking, WorkbenchError
 }
 
 impl Ranking {
-    /// The critical-difference diagram.
+    /// Returns the critical-difference diagram.
     ///
     /// # Errors
     /// [`WorkbenchError::Render`], which no ranking of [`rank`] gives.

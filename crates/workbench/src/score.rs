@@ -3,9 +3,11 @@ use mercer_learning::{Metric, Predictions, Task, class_scores, row_losses, value
 use ndarray::ArrayView2;
 use std::collections::BTreeMap;
 
-/// Metrics by name: accuracies as fractions; where the method has probabilities `log-loss`, `brier` and,
-/// of two classes, `auc`; errors in the units of the target, and `r2`, the share of the targets'
-/// variance that the predictions explain.
+/// Metrics by name:
+/// - accuracies as fractions;
+/// - where the method has probabilities `log-loss`, `brier` and, of two classes, `auc`;
+/// - errors in the units of the target;
+/// - `r2`, the share of the targets' variance that the predictions explain.
 ///
 /// ```
 /// use mercer_workbench::Scores;
@@ -15,7 +17,7 @@ use std::collections::BTreeMap;
 /// ```
 pub type Scores = BTreeMap<String, f64>;
 
-/// The metric that methods are chosen by.
+/// Returns the metric that methods are chosen by.
 ///
 /// ```
 /// use mercer_learning::{Metric, Task};

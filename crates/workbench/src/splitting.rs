@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Splitting {
-    /// `repeats` times into `folds` parts, each of which is the test part once.
+    /// `repeats` times into `folds` parts; each is the test part once.
     Folds {
         /// Number of parts, at least 2.
         folds: usize,
@@ -39,7 +39,7 @@ impl Default for Splitting {
 }
 
 impl Splitting {
-    /// The splits of the rows of these targets; they depend on the seed and not on any method.
+    /// Splits the rows of these targets. The splits depend on the seed and not on any method.
     ///
     /// Classes are spread over the parts as evenly as it goes. The row of a class that has no other
     /// trains in every split, and is tested in none.
@@ -85,9 +85,11 @@ impl Splitting {
                             return refused("rows", truths.len().to_string(), must.to_owned());
                         }
                         let must = if alone.is_empty() {
-                            format!("at least 2 and at most the {rows} rows")
+                            format!("at least 2 and at most {rows}: the table has {rows} rows")
                         } else {
-                            format!("at least 2 and at most the {rows} rows whose class has others")
+                            format!(
+                                "at least 2 and at most {rows}: the table has {rows} rows whose class has others"
+                            )
                         };
                         return refused("folds", folds.to_string(), must);
                     }
@@ -122,7 +124,7 @@ impl Splitting {
         }
     }
 
-    /// `n_test / n_train`, which the corrected test needs.
+    /// Returns `n_test / n_train`, which the corrected test needs.
     ///
     /// ```
     /// use mercer_workbench::Splitting;
@@ -136,7 +138,7 @@ impl Splitting {
         }
     }
 
-    /// In words.
+    /// Describes it in words.
     ///
     /// ```
     /// use mercer_workbench::Splitting;

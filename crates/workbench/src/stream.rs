@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2, ArrayView1};
 const ROWS: usize = 1024;
 const NUMBERS: usize = 1 << 20;
 
-/// What is wanted of each row beside its prediction.
+/// Columns wanted of each row beside its prediction.
 ///
 /// ```
 /// use mercer_workbench::ExtraColumns;
@@ -70,17 +70,17 @@ pub struct PredictedRows {
     pub sets: Option<Sets>,
     /// Rows in which something was missing, and was filled.
     pub filled: usize,
-    /// The columns that are carried along, a list of texts a row; empty where none is.
+    /// The carried columns, a list of texts a row; empty where none is.
     pub kept: Vec<Vec<String>>,
 }
 
-/// How many rows came before, numbers, lines, and what is carried along.
+/// How many rows came before, numbers, lines, and the carried columns.
 type ReadPart = (usize, Array2<f64>, Vec<usize>, Vec<Vec<String>>);
 
 impl Model {
-    /// Predicts a file from its first row to its last without loading it: rows are read, predicted
-    /// and put into another `form` (text, say) on `threads` threads, and handed to `told` in the
-    /// order of the file. Returns the number of rows. Nothing depends on the number of threads.
+    /// Predicts a file from its first row to its last without loading it. Rows are read, predicted and put into another
+    /// `form` (text, say) on `threads` threads. They are handed to `told` in the order of the file. Returns the number
+    /// of rows. Nothing depends on the number of threads.
     ///
     /// ```
     /// use mercer_baselines::BASELINES;

@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2, Axis};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A user's file in memory: numbers as the schema reads them, not yet filled or scaled.
+/// A user's file in memory. Its numbers are as the schema reads them, not yet filled or scaled.
 ///
 /// ```
 /// use mercer_datasets::{RowFile, SchemaOptions, Truths};
@@ -40,7 +40,7 @@ pub struct Table {
     pub division: Option<Division>,
     /// How often each row counts in a fit, where a column says it.
     pub weights: Option<RowWeights>,
-    /// Where its numbers are read from, where they are not held: `raw` then has no rows.
+    /// Source of its numbers, where they are not held: `raw` then has no rows.
     pub unheld: Option<Unheld>,
 }
 
@@ -94,7 +94,7 @@ impl Table {
         Self::with_schema(file, schema)
     }
 
-    /// The same, with a column that says how the rows may be divided and is no feature.
+    /// Reads a table with a column that says how the rows may be divided. That column is no feature.
     ///
     /// # Errors
     /// Those of [`Table::read`], of a column that is not there, and of one that does not divide the rows.
@@ -106,8 +106,8 @@ impl Table {
         Self::read_beside(file, options, Some(by), None)
     }
 
-    /// The same, with columns that are no features: one that says how the rows may be divided, and one of
-    /// numbers from 0 that says how often each row counts in a fit.
+    /// Reads a table with columns that are no features. One says how the rows may be divided; one of numbers from 0
+    /// says how often each row counts in a fit.
     ///
     /// ```
     /// use mercer_datasets::{RowFile, SchemaOptions};
@@ -136,8 +136,8 @@ impl Table {
         Ok(table)
     }
 
-    /// A table whose numbers stay in the file: whoever fits to rows of it, or predicts them, reads them in passes and
-    /// holds at most `buffer` of them at a time. Targets and line numbers are held.
+    /// Opens a table whose numbers stay in the file. Whoever fits to rows of it, or predicts them, reads them in passes
+    /// and holds at most `buffer` of them at a time. Targets and line numbers are held.
     ///
     /// ```
     /// use mercer_datasets::{RowFile, SchemaOptions};
@@ -174,7 +174,7 @@ impl Table {
         Ok(table)
     }
 
-    /// The same of a file that has more columns than the schema, such as one to score a model on.
+    /// Opens in passes a file that has more columns than the schema. It may be a file to score a model on.
     ///
     /// # Errors
     /// Those of [`Table::wider`]; [`WorkbenchError::Argument`] for a buffer below 2 rows.
@@ -238,7 +238,7 @@ impl Table {
         Ok(())
     }
 
-    /// The splits of its rows; they depend on the seed and not on any method.
+    /// Splits its rows. The splits depend on the seed and not on any method.
     ///
     /// # Errors
     /// As [`Splitting::splits`].
@@ -253,13 +253,13 @@ impl Table {
         }
     }
 
-    /// How its rows are divided, in words.
+    /// Describes in words how its rows are divided.
     pub fn describe(&self, splitting: Splitting) -> String {
         let divided = self.division.as_ref().map(|division| division.describe(splitting));
         divided.unwrap_or_else(|| splitting.describe())
     }
 
-    /// Reads a file whose columns are known: those of a model, say.
+    /// Reads a file whose columns are known, from a model, say.
     ///
     /// ```
     /// # use mercer_datasets::{RowFile, SchemaOptions};
@@ -282,7 +282,7 @@ impl Table {
         Self::wider(file, schema, &Widened::default())
     }
 
-    /// The same of a file that has more columns.
+    /// Reads a file that has more columns than the schema.
     ///
     /// ```
     /// # use mercer_datasets::{RowFile, SchemaOptions};
@@ -312,17 +312,17 @@ impl Table {
         Ok(Self { name, schema, raw, truths, lines, sha256, division, weights, unheld })
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub const fn rows(&self) -> usize {
         self.lines.len()
     }
 
-    /// The task.
+    /// Returns the task.
     pub const fn task(&self) -> Task {
         task_of(&self.schema)
     }
 
-    /// Columns of which something is missing, and in how many rows.
+    /// Returns the columns with missing values, and in how many rows.
     ///
     /// ```
     /// use mercer_datasets::{RowFile, SchemaOptions};
@@ -346,7 +346,7 @@ impl Table {
         found
     }
 
-    /// Rows that repeat an earlier one, with its target, to the last bit.
+    /// Counts the rows that repeat an earlier one, with its target, to the last bit.
     ///
     /// ```
     /// use mercer_datasets::{RowFile, SchemaOptions};
@@ -374,7 +374,7 @@ impl Table {
         (0..self.raw.nrows()).filter(repeats).count()
     }
 
-    /// The target of a row.
+    /// Returns the target of a row.
     ///
     /// ```
     /// # use mercer_datasets::{RowFile, SchemaOptions};
@@ -396,7 +396,7 @@ impl Table {
         }
     }
 
-    /// Learns how rows are filled and scaled from these rows and no others, each as often as its weight says.
+    /// Learns how rows are filled and scaled from these rows and no others. Each counts as often as its weight says.
     ///
     /// ```
     /// # use mercer_datasets::{RowFile, SchemaOptions};
@@ -452,7 +452,7 @@ impl Table {
         Ok(preparing.finish()?)
     }
 
-    /// Some rows, filled and scaled; regression targets in standard units.
+    /// Returns some rows, filled and scaled; regression targets in standard units.
     ///
     /// ```
     /// # use mercer_datasets::{RowFile, SchemaOptions};
@@ -478,7 +478,7 @@ impl Table {
         self.sample_with(rows, self.raw.select(Axis(0), rows), preparation)
     }
 
-    /// Rows that are held at a time, where not all are.
+    /// Returns how many rows are held at a time, where not all are.
     pub fn buffer(&self) -> Option<usize> {
         self.unheld.as_ref().map(|unheld| unheld.most.0)
     }
@@ -491,7 +491,7 @@ impl Table {
         }
     }
 
-    /// Rows to fit to, with the weights of rows and classes; without those of weight 0.
+    /// Rows to fit to, with the weights of rows and classes; without rows of weight 0.
     pub(crate) fn training(
         &self,
         rows: &[usize],
@@ -515,7 +515,7 @@ impl Table {
         Ok(sample.numbered(rows.to_vec(), self.rows()))
     }
 
-    /// The targets of some rows, in the units of the target.
+    /// Returns the targets of some rows, in the units of the target.
     ///
     /// ```
     /// # use mercer_datasets::{RowFile, SchemaOptions};

@@ -1,9 +1,9 @@
-use crate::fit::require_whole;
+use crate::kernel_matrix::require_whole;
 use crate::unheld::one_class_first;
 use crate::windows::first_rows;
 use crate::{Choices, Table, WorkbenchError, require_weighing};
 use mercer_harness::Tuner;
-use mercer_learning::{Limits, Method, Metric, Sample, Settings, Streams, Task, counted};
+use mercer_learning::{Limits, Method, Metric, Sample, Settings, Streams, Task};
 use mercer_records::Tuning;
 use std::str::FromStr;
 
@@ -19,9 +19,9 @@ use std::str::FromStr;
 pub enum Budget {
     /// Settings tried at the first rung.
     Candidates(usize),
-    /// Seconds: no candidate is begun after them, the one under way ends at its next step (a closed
-    /// form has none), and the best until then is taken; of none the method's defaults. The fit with what
-    /// was chosen comes on top. What is found depends on the machine.
+    /// Time limit of the search in seconds. No candidate is begun after it, and the current one ends at its next step
+    /// (a closed form has none). The best until then is taken; without one the method's defaults. The fit with what was
+    /// chosen comes on top. The result depends on the machine.
     Seconds(f64),
 }
 
@@ -65,8 +65,8 @@ impl FromStr for Budget {
 /// Settings tried at the first rung at most, whatever the time.
 const MOST: usize = 243;
 
-/// Rows below which candidates are scored in five folds: a fifth of 1000 rows tells two accuracies of 85 %
-/// apart from 2.5 points on (a standard error of one part), all of them from 1.1 on.
+/// Rows below which candidates are scored in five folds. A fifth of 1000 rows tells two accuracies of 85 % apart from
+/// 2.5 points on (a standard error of one part), all of them from 1.1 on.
 const FOLDED_BELOW: usize = 1000;
 
 /// What scores a candidate: for whoever asks how a choice was made.
@@ -91,9 +91,9 @@ impl Budget {
     }
 }
 
-/// Chooses settings for a method on a prepared sample: successive halving on four fifths of the
-/// rows, scored on the rest, of fewer than a thousand rows in five folds; the method's defaults are the first
-/// that are tried. Nothing else is looked at.
+/// Chooses settings for a method on a prepared sample by successive halving. It trains on four fifths of the rows and
+/// scores on the rest; below a thousand rows it uses five folds. The method's defaults are tried first. Nothing else is
+/// looked at.
 ///
 /// # Errors
 /// If no candidate could be fitted, or a limit was reached.
@@ -108,9 +108,10 @@ pub(crate) fn tune_sample(
     offered(metric, sample.task())?;
     if sample.rows() < 5 {
         return Err(WorkbenchError::Argument {
-            name: "tune",
-            value: format!("asked for {}", counted(sample.rows(), "row", "rows")),
-            must: "asked for at least 5 rows: a fifth of them scores".to_owned(),
+            name: "rows",
+            value: sample.rows().to_string(),
+            must: "at least 5 to tune: a fifth of the rows scores; add rows, or fit without tuning"
+                .to_owned(),
         });
     }
     let streams = streams.child("tuning");

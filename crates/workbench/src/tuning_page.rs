@@ -6,7 +6,7 @@ use mercer_learning::{Method, Metric};
 use mercer_records::Tuning;
 use mercer_render::{Axis, Block, Cell, Column, Figure, Panel, Report, Row, Section, Series};
 
-/// The page of a tuning: every candidate with its score, by rung.
+/// Returns the page of a tuning: every candidate with its score, by rung.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;

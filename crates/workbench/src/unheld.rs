@@ -4,7 +4,7 @@ use crate::WorkbenchError;
 use mercer_datasets::{RowFile, Widened};
 use std::sync::Arc;
 
-/// The rows of a table that stay in their file, where each part of them is read anew: see [`crate::Table::in_passes`].
+/// The rows of a table that stay in their file. Each part of them is read anew: see [`crate::Table::in_passes`].
 ///
 /// ```
 /// use mercer_datasets::{RowFile, SchemaOptions};

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// Weights that can be multiplied and added.
 const SIZES: RangeInclusive<f64> = 1e-100..=1e100;
 
-/// Weights of classes, which multiply those of rows.
+/// Weights of classes, which multiply the weights of rows.
 ///
 /// ```
 /// use mercer_workbench::ClassWeight;
@@ -26,8 +26,8 @@ const SIZES: RangeInclusive<f64> = 1e-100..=1e100;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClassWeight {
-    /// `n/(k n_c)` of a class `c`, for `k` classes that occur: all classes then have one weight together. `n` and
-    /// `n_c` count rows by their weights.
+    /// `n/(k n_c)` of a class `c`, for `k` classes that occur. All classes then have one weight together. `n` and `n_c`
+    /// count rows by their weights.
     Balanced,
     /// These; 1 of a class that is not named.
     Given(BTreeMap<String, f64>),

@@ -43,7 +43,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// How they are filled and scaled, and how many windows of `size` rows have one class only.
+    /// Learns how rows are filled and scaled. It also counts the windows of `size` rows that have one class only.
     pub fn prepare(
         &self,
         choices: &Choices<'_>,
@@ -78,7 +78,7 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The first rows.
+    /// Returns the first rows.
     pub fn first(&self, size: usize) -> Result<Sample, WorkbenchError> {
         let Rows { file, schema, .. } = self.of;
         let (mut inputs, truths, lines) = self.of.read()?.chunk(size, true)?;
@@ -122,8 +122,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// What `work` makes of the file in windows of `size` rows, which are read ahead on a thread of
-    /// their own.
+    /// Runs `work` on the file in windows of `size` rows. They are read ahead on a thread of their own.
     pub fn in_windows<T>(self, size: usize, work: impl FnOnce(&mut FileWindows<'_>) -> T) -> T {
         let (send, receive) = sync_channel(WAITING);
         std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! A model file that is cut, edited or invented is refused, and never more than that.
+//! A model file that is cut, edited or invented is refused. Nothing worse ever happens.
 
 use mercer_baselines::BASELINES;
 use mercer_datasets::{RowFile, SchemaOptions};
@@ -32,7 +32,7 @@ fn a_file_is_written_whole_and_read_back() {
     assert!(error.contains("unknown method `kernel-ridge`"), "{error}");
 }
 
-/// Other programs read it: the layout is that of safetensors.
+/// Other programs read it: the layout is safetensors.
 #[test]
 fn the_layout_is_that_of_safetensors() {
     let bytes = model().to_bytes().unwrap();

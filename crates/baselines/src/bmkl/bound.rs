@@ -4,15 +4,15 @@ use statrs::function::gamma::{digamma, ln_gamma};
 use std::f64::consts::PI;
 
 impl Variational {
-    /// The lower bound on the log evidence that the updates climb.
+    /// Returns the lower bound on the log evidence that the updates climb.
     pub fn bound(&self) -> f64 {
         let printed = self.printed_bound();
         // The entropy of a cut normal variable around `o` holds the squared distance of its mean.
         printed + 0.5 * (&self.f - &self.o).mapv(|d| d * d).sum()
     }
 
-    /// The bound as the paper and its public code print it: half the squared distances between the
-    /// means of `f` before and after the labels are missing.
+    /// Returns the bound as the paper and its public code print it. It lacks half the squared distances between the
+    /// means of `f` before and after the labels.
     pub fn printed_bound(&self) -> f64 {
         let Prior { noise, margin, .. } = self.prior;
         let (n, l) = self.labels.dim();

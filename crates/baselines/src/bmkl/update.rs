@@ -33,8 +33,8 @@ pub struct Prior {
     pub noise: f64,
 }
 
-/// Mean-field factors of Bayesian multiple kernel learning, for `L` binary targets that share the
-/// kernel weights.
+/// Mean-field factors of Bayesian multiple kernel learning. They are for `L` binary targets that share the kernel
+/// weights.
 ///
 /// ```
 /// use mercer_baselines::{Prior, Variational};
@@ -84,8 +84,8 @@ pub struct Variational {
 }
 
 impl Variational {
-    /// The factors before the first iteration. `draw` gives normal numbers, or nothing for the plain
-    /// start: `a = 0`, `f` and `G` at the margin.
+    /// Returns the factors before the first iteration. `draw` gives normal numbers, or nothing for the plain start:
+    /// `a = 0`, `f` and `G` at the margin.
     ///
     /// # Errors
     /// [`LearningError::Numerical`] if a kernel is not finite.
@@ -135,7 +135,7 @@ impl Variational {
         })
     }
 
-    /// Number of targets `L`.
+    /// Returns the number of targets `L`.
     pub fn targets(&self) -> usize {
         self.labels.ncols()
     }
@@ -271,14 +271,14 @@ impl Variational {
         }
     }
 
-    /// All that predictions need.
+    /// Returns all that predictions need.
     pub fn posterior(&self) -> Posterior {
         let (a, be, covariance) = (self.a.clone(), self.be.clone(), self.be_covariance.clone());
         Posterior { a, be, covariance }
     }
 }
 
-/// What is known of sample weights, biases and kernel weights after the inference.
+/// The posterior of sample weights, biases and kernel weights after the inference.
 ///
 /// ```
 /// use mercer_baselines::{Prior, Variational};
@@ -304,7 +304,7 @@ pub struct Posterior {
 }
 
 impl Posterior {
-    /// Number of targets `L`.
+    /// Returns the number of targets `L`.
     pub fn targets(&self) -> usize {
         self.a.ncols()
     }
@@ -319,8 +319,8 @@ impl Posterior {
         self.a.view()
     }
 
-    /// Means and variances of `f` for points with these `aᵀ k_m`: one `m × L` array a kernel in,
-    /// `m × L` each out.
+    /// Returns means and variances of `f` for points with these `aᵀ k_m`. One `m × L` array a kernel goes in, `m × L`
+    /// each comes out.
     pub fn predict(&self, inner: &[Array2<f64>]) -> (Array2<f64>, Array2<f64>) {
         let (l, m) = (self.targets(), inner.first().map_or(0, Array2::nrows));
         let (mut mean, mut variance) = (Array2::zeros((m, l)), Array2::zeros((m, l)));

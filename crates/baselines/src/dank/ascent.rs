@@ -71,7 +71,7 @@ pub struct Ascent {
 }
 
 impl DankProblem {
-    /// `F(α) = SVT(11ᵀ + Γ/(4τη), 1/(2τ))`, `Γ = (α∘y)(α∘y)ᵀ ∘ K`, and `h(α)`.
+    /// Returns `F(α) = SVT(11ᵀ + Γ/(4τη), 1/(2τ))`, `Γ = (α∘y)(α∘y)ᵀ ∘ K`, and `h(α)`.
     ///
     /// # Errors
     /// [`LearningError::Numerical`] of the eigendecomposition.
@@ -97,13 +97,13 @@ impl DankProblem {
         Ok((matrix, value))
     }
 
-    /// `h'(α) = 1 − y ∘ ((F ∘ K)(y ∘ α))`.
+    /// Returns `h'(α) = 1 − y ∘ ((F ∘ K)(y ∘ α))`.
     pub fn gradient(&self, alpha: &Array1<f64>, matrix: &Array2<f64>) -> Array1<f64> {
         let beta = alpha * &self.signs;
         1.0 - &self.signs * &(matrix * &self.gram).dot(&beta)
     }
 
-    /// The nearest point of `{0 ≤ α ≤ C, yᵀα = 0}`, by bisection.
+    /// Returns the nearest point of `{0 ≤ α ≤ C, yᵀα = 0}`, by bisection.
     pub fn project(&self, point: &Array1<f64>) -> Array1<f64> {
         let at = |t: f64| (point - &(&self.signs * t)).mapv(|v| v.clamp(0.0, self.cost));
         let reach = point.iter().fold(self.cost, |a: f64, v| a.max(v.abs())) + self.cost;
@@ -115,8 +115,8 @@ impl DankProblem {
         at(0.5 * (low + high))
     }
 
-    /// Accelerated projected gradient ascent with backtracking and restarts; ends when no entry of
-    /// `α` moves by more than `tolerance` times `C`, three times running.
+    /// Maximises by accelerated projected gradient ascent with backtracking and restarts. It ends when no entry of `α`
+    /// moves by more than `tolerance` times `C`, three times running.
     ///
     /// # Errors
     /// [`LearningError::Numerical`], and whatever `check` says once a step.

@@ -16,17 +16,17 @@ impl ScaledGaussian {
         Self { deviation: logs[0].exp(), lengths: logs[1..].iter().map(|log| log.exp()).collect() }
     }
 
-    /// The inputs in units of the lengths.
+    /// Returns the inputs in units of the lengths.
     pub fn scaled(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         &inputs / &self.lengths
     }
 
-    /// The kernel matrix of scaled inputs.
+    /// Returns the kernel matrix of scaled inputs.
     pub fn gram(&self, scaled: ArrayView2<'_, f64>) -> Array2<f64> {
         Kernel::Gaussian { std: 1.0 }.gram(scaled) * self.deviation.powi(2)
     }
 
-    /// `<M, ∂K/∂θ>` for `θ = (log s, log l, …)`, with `K` the matrix of `scaled`.
+    /// Returns `<M, ∂K/∂θ>` for `θ = (log s, log l, …)`, with `K` the matrix of `scaled`.
     ///
     /// `∂K/∂log s = 2 K`; `∂K_ab/∂log l_j = K_ab (z_aj − z_bj)²`, `z` the scaled inputs. With
     /// `H = M ∘ K` symmetric, `Σ_ab H_ab (z_aj − z_bj)² = 2 (Σ_a z_aj² Σ_b H_ab − z_jᵀ H z_j)`: one

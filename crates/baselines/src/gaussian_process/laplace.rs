@@ -99,8 +99,8 @@ fn pull(
 }
 
 impl Mode {
-    /// Newton's method from the weights `start`, or from `f = 0` (Rasmussen and Williams 2006,
-    /// Alg. 3.1); a step that lowers the posterior is halved.
+    /// Runs Newton's method from the weights `start`, or from `f = 0`. Source: Rasmussen and Williams 2006, Alg. 3.1; a
+    /// step that lowers the posterior is halved.
     ///
     /// # Errors
     /// [`LearningError::Numerical`] if `B` cannot be factored.
@@ -156,7 +156,7 @@ impl Mode {
         Ok(Self { weights: slopes, reduction, evidence, shares, row_weights })
     }
 
-    /// `M` with `∂ log q/∂θ = <M, ∂K/∂θ>` for every kernel parameter `θ` (Alg. 5.1):
+    /// Computes `M` with `∂ log q/∂θ = <M, ∂K/∂θ>` for every kernel parameter `θ` (Alg. 5.1). Here
     /// `M = (a aᵀ − R + u aᵀ + a uᵀ)/2`, `u = (I − R K) s`, and
     /// `s_i = −(K_ii − (K R K)_ii) π_i (1 − π_i)(1 − 2 π_i)/2`, the effect of the mode's shift.
     pub fn sensitivity(&self, gram: &Array2<f64>) -> Array2<f64> {
@@ -183,10 +183,10 @@ impl Mode {
 /// Deviation from which [`expected_share`] follows the logistic density instead of the normal one.
 const WIDE: f64 = 20.0;
 
-/// `∫ σ(z) N(z; mean, variance) dz` by the trapezoid rule over nine deviations to either side: a
-/// relative error of 1e-13 for variances from 1e-4 to 400, where the usual forty-node Gauss-Hermite
-/// rule is off by up to 0.04. Its nodes are half as far apart as `σ` is wide, so that they grow in number
-/// with the deviation; beyond [`WIDE`] the same integral by parts takes over.
+/// `∫ σ(z) N(z; mean, variance) dz` by the trapezoid rule over nine deviations to either side. It has a relative error
+/// of 1e-13 for variances from 1e-4 to 400, where the usual forty-node Gauss-Hermite rule is off by up to 0.04. Its
+/// nodes are half as far apart as `σ` is wide, so that they grow in number with the deviation; beyond [`WIDE`] the same
+/// integral by parts takes over.
 pub(super) fn expected_share(mean: f64, variance: f64) -> f64 {
     const REACH: f64 = 9.0;
     let deviation = variance.max(0.0).sqrt();
@@ -207,10 +207,9 @@ pub(super) fn expected_share(mean: f64, variance: f64) -> f64 {
     total / weight
 }
 
-/// `∫ σ'(t) Φ((mean - t) / deviation) dt` by the trapezoid rule with steps of a half: what
-/// [`expected_share`] is by parts, with as many nodes for a deviation of 1e5 as for one of 20. `σ'` falls
-/// as `e^-|t|`, faster than `Φ` rises within nine deviations of its middle, so that 80 to either side hold
-/// it. The error, some 1e-12, is that of `erfc`.
+/// `∫ σ'(t) Φ((mean - t) / deviation) dt` by the trapezoid rule with steps of a half: what [`expected_share`] is by
+/// parts, with as many nodes for a deviation of 1e5 as for one of 20. `σ'` falls as `e^-|t|`, faster than `Φ` rises
+/// within nine deviations of its middle, so that 80 to either side hold it. The error, some 1e-12, comes from `erfc`.
 fn wide_share(mean: f64, deviation: f64) -> f64 {
     const STEP: f64 = 0.5;
     let at = |i: i32| {

@@ -69,7 +69,7 @@ impl Posterior {
         Ok(Self { kernel, noise, scaled, weights, inverse, evidence, gram })
     }
 
-    /// The derivatives of the evidence by the logarithms: `<M, ∂C/∂θ>`, `M = (α αᵀ − C⁻¹)/2`.
+    /// Returns the derivatives of the evidence by the logarithms: `<M, ∂C/∂θ>`, `M = (α αᵀ − C⁻¹)/2`.
     pub fn gradient(&self, rows: Noisy<'_>) -> Vec<f64> {
         let alpha = &self.weights;
         let mut m = &self.inverse * -0.5;

@@ -11,7 +11,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 /// linfa drops dual variables below this as rounding.
 const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
 
-/// What all machines of a fit share.
+/// Data that all SVMs of a fit share.
 #[derive(Clone, Copy)]
 pub(super) struct Dual<'a> {
     pub(super) inputs: ArrayView2<'a, f64>,
@@ -37,7 +37,7 @@ pub(super) struct Machine {
     pub(super) violation: f64,
 }
 
-/// What a machine is to solve.
+/// The problem of an SVM.
 pub(super) enum Problem {
     /// C-SVC on some rows of the sample; both signs must occur.
     Signs { rows: Vec<usize>, signs: Vec<bool> },
@@ -183,7 +183,7 @@ impl Dual<'_> {
     }
 }
 
-/// What is kept of linfa's solution of the problem on these rows.
+/// The kept part of linfa's solution of the problem on these rows.
 fn finish<T>(rows: &[usize], svm: &Svm<f64, T>, violation: f64) -> Result<Machine, LearningError> {
     let (iterations, finished) = read_exit(&svm.to_string()).ok_or_else(|| {
         let reason = format!("cannot read its summary: {svm}");

@@ -5,22 +5,22 @@ use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use serde::{Deserialize, Serialize};
 
-/// How the machines' values become scores.
+/// How the SVMs' values become scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Reading {
-    /// One machine, `f > 0` for class 1: scores `(−f, f)`.
+    /// One SVM, `f > 0` for class 1: scores `(−f, f)`.
     Sign,
-    /// One machine in standard units: `mean + scale · f`.
+    /// One SVM in standard units: `mean + scale · f`.
     Value { mean: f64, scale: f64 },
-    /// One machine a class that occurred, its value the score; the others can never win.
+    /// One SVM for each class that occurred, its value the score; the others can never win.
     Largest { classes: Vec<u32>, of: usize },
-    /// One machine a pair, `f > 0` for the first: scores are votes.
+    /// One SVM for each pair, `f > 0` for the first: scores are votes.
     Votes { pairs: Vec<(u32, u32)>, of: usize },
 }
 
 impl Reading {
-    /// How many machines it reads, or `None` if it cannot be a reading for the task.
+    /// How many SVMs it reads, or `None` if it cannot be a reading for the task.
     fn machines(&self, task: Task) -> Option<usize> {
         let classes = match task {
             Task::Classification { classes } => classes,
@@ -41,7 +41,7 @@ impl Reading {
     }
 }
 
-/// The union of all machines' support vectors, so that a kernel value is computed once.
+/// The union of all SVMs' support vectors, so that a kernel value is computed once.
 pub(super) struct SupportVectors {
     task: Task,
     sections: Sections,
@@ -52,14 +52,14 @@ pub(super) struct SupportVectors {
     groups: Vec<Group>,
 }
 
-/// Support vectors of one class, which have weights in the machines of that class only.
+/// Support vectors of one class, which have weights in the SVMs of that class only.
 struct Group {
     support: Vec<usize>,
     machines: Vec<usize>,
     weights: Array2<f64>, // support × machines
 }
 
-/// The support vectors by class; none where the machines are few or are no pairs of classes.
+/// The support vectors by class; none where the SVMs are few or are no pairs of classes.
 fn groups(weights: &Array2<f64>, reading: &Reading) -> Vec<Group> {
     let Reading::Votes { pairs, of } = reading else { return Vec::new() };
     if pairs.len() <= 3 {
@@ -126,7 +126,7 @@ impl SupportVectors {
         self.sections.len()
     }
 
-    /// `Σ weight · k(x, x_row)` of every machine (across) for some rows.
+    /// `Σ weight · k(x, x_row)` of every SVM (across) for some rows.
     fn values(&self, cross: &Array2<f64>) -> Array2<f64> {
         if self.groups.is_empty() {
             return cross.dot(&self.weights);

@@ -7,8 +7,7 @@ use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::KernelPath;
 use ndarray::{Array1, Array2, Axis};
 
-/// Ridges that are compared, in half decades of `λ`: from that of rows without noise to that of rows
-/// without a signal.
+/// Ridges that are compared, in half decades of `λ`: from rows without noise to rows without a signal.
 fn grid() -> impl Iterator<Item = f64> {
     (0..=16).map(|half| 10f64.powf(0.5 * f64::from(half) - 8.0))
 }
@@ -16,8 +15,8 @@ fn grid() -> impl Iterator<Item = f64> {
 /// A ridge that was chosen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RidgeChoice {
-    /// `t` of `K + t I`. It stands for the noise of a target, which does not fall with their number: what
-    /// is right for some of the rows is right for all.
+    /// `t` of `K + t I`. It stands for the noise of a target, which does not fall with their number: the ridge that
+    /// suits some of the rows suits all.
     pub ridge: f64,
     /// Mean squared residual of leave-one-out.
     pub error: f64,

@@ -1,8 +1,7 @@
 use ndarray::{Array1, Array2, ArrayView2};
 
-/// A penalty `(λ/q) ‖α‖_{p,q}^q`: the inner `p`-norm over a group of weights, the outer `q`-norm
-/// over groups. Groups are the weights of one sample in all kernels, or of one kernel at all
-/// samples.
+/// A penalty `(λ/q) ‖α‖_{p,q}^q`. The inner `p`-norm is over a group of weights, the outer `q`-norm over groups. Groups
+/// are the weights of one sample in all kernels, or of one kernel at all samples.
 ///
 /// ```
 /// use mercer_baselines::{MixedNorm, fista};
@@ -132,9 +131,9 @@ impl MixedNorm {
     }
 }
 
-/// `min Σ_i (1 − Σ_j α_j c_ji)₊² + λ Ω(α)` by accelerated proximal gradients with restarts
-/// (Kowalski, Szafranski & Ralaivola 2009); `columns` holds the columns `c_j` of
-/// `K_y = diag(y) [K_1 .. K_P]` in its rows, kernel after kernel.
+/// Minimises `Σ_i (1 − Σ_j α_j c_ji)₊² + λ Ω(α)` by accelerated proximal gradients with restarts. Source: Kowalski,
+/// Szafranski & Ralaivola 2009; `columns` holds the columns `c_j` of `K_y = diag(y) [K_1 .. K_P]` in its rows, kernel
+/// after kernel.
 ///
 /// ```
 /// use mercer_baselines::{MixedNorm, fista};

@@ -7,9 +7,9 @@ use ndarray::{Array1, ArrayView2, Axis, Zip};
 /// min over θ ∈ Rⁿ   ¼ ‖θ‖² − 1ᵀθ    such that   s⁺ = λ − C θ ≥ 0,   s⁻ = λ + C θ ≥ 0,   θ ≥ 0,
 /// ```
 ///
-/// the dual of `min Σ_i (1 − (Cᵀα)_i)₊² + λ ‖α‖₁`. The multipliers of the first two are the weights,
-/// `α = u − v`, that of the third is how far a margin is met, `w = (Cᵀα − 1)₊`; at the optimum
-/// `θ = 2 (1 − Cᵀα)₊`, and `u s⁺ = v s⁻ = w θ = 0` entry by entry.
+/// the dual of `min Σ_i (1 − (Cᵀα)_i)₊² + λ ‖α‖₁`. The multipliers of the first two are the weights, `α = u − v`. The
+/// third multiplier is how far a margin is met, `w = (Cᵀα − 1)₊`. At the optimum `θ = 2 (1 − Cᵀα)₊`, and
+/// `u s⁺ = v s⁻ = w θ = 0` entry by entry.
 pub(super) struct Interior<'a> {
     /// `C`, `k × n`: one column of `K_y` in a row.
     columns: ArrayView2<'a, f64>,
@@ -127,7 +127,7 @@ impl<'a> Interior<'a> {
 
     /// One step of Mehrotra's predictor and corrector (1992); returns its length, 1 at most.
     ///
-    /// Newton's equations are solved for `dα`, of which there are as many as columns:
+    /// Newton's equations are solved for `dα`, which has as many entries as there are columns:
     ///
     /// ```text
     /// (D⁻¹ + C A⁻¹ Cᵀ) dα = C A⁻¹ g + D⁻¹ a,    dθ = A⁻¹ (g − Cᵀ dα),    C dθ = D⁻¹ (dα − a)

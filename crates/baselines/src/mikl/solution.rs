@@ -4,7 +4,7 @@ use ndarray::{Array1, ArrayView2, Axis};
 /// A solution of `min Σ_i (1 − Σ_j α_j c_ji)₊² + λ ‖α‖₁`, and how near the optimum it is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Solution {
-    /// `α`, of which most are exactly 0.
+    /// `α`, with most entries exactly 0.
     pub(super) weights: Array1<f64>,
     pub(super) objective: f64,
     /// Objective minus the value of a dual point: at most so far from the optimum.
@@ -33,8 +33,8 @@ struct Value {
 /// Columns that join at once at most, where fewer than as many are in use.
 const JOINING: usize = 32;
 
-/// The gap that is asked for among the columns in use, as a share of the tolerance: the rest is for
-/// the columns that are not, and for small weights that are left out at the end.
+/// Share of the tolerance for the gap among the columns in use. The rest is for the columns that are not in use, and
+/// for small weights that are left out at the end.
 const SHARE: f64 = 0.01;
 
 /// Steps without a smaller gap after which rounding has the last word.

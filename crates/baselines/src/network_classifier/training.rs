@@ -41,8 +41,8 @@ impl Training {
             .with_part("above", part(&self.head.parameters, &self.above))
     }
 
-    /// Goes on from where an earlier run was kept, if it was kept before the last of `steps`; returns
-    /// the steps done.
+    /// Goes on from where an earlier run was kept, and returns the steps done. The run must have been kept before the
+    /// last of `steps`.
     pub fn go_on(&mut self, kept: Option<&State>, steps: usize, optimiser: Optimiser) -> usize {
         let sooner = |state: &&State| state.value("done").is_ok_and(|done: usize| done < steps);
         let resumed = kept.filter(sooner).map(|state| self.resumed(state, optimiser));

@@ -70,14 +70,14 @@ impl Radial {
         if self.exponent == 1.0 { scaled } else { scaled.powf(self.exponent) }
     }
 
-    /// `k(u_i, v_j)` of some rows, `m × n`.
+    /// Returns `k(u_i, v_j)` of some rows, `m × n`.
     pub fn at(self, rows: ArrayView2<'_, f64>, points: &Points) -> Array2<f64> {
         let mut values = points.distances(rows);
         self.values(&mut values);
         values
     }
 
-    /// `k(v_i, v_j)` of all points, on so many threads.
+    /// Returns `k(v_i, v_j)` of all points, on so many threads.
     pub fn gram(self, points: &Points, threads: usize) -> Array2<f64> {
         let n = points.rows.nrows();
         let mut gram = Array2::zeros((n, n));
@@ -89,7 +89,7 @@ impl Radial {
         gram
     }
 
-    /// Gradients `m × r` of `Σ_i α_il k(·, v_i)` at some rows `u`, one matrix an output `l`:
+    /// Returns gradients `m × r` of `Σ_i α_il k(·, v_i)` at some rows `u`, one matrix an output `l`:
     /// ```text
     /// ∇f_l(u) = (p/L^p) Σ_i α_il k(u, v_i) ‖u − v_i‖^(p−2) (v_i − u)
     /// ```
@@ -118,8 +118,8 @@ impl Radial {
         alpha.columns().into_iter().map(gradient).collect()
     }
 
-    /// Mean over all points, summed over outputs, of the outer products of the gradients there: `r × r`, or
-    /// its diagonal `1 × r`.
+    /// Returns the mean over all points of the outer products of the gradients there. It is summed over outputs:
+    /// `r × r`, or its diagonal `1 × r`.
     pub fn mean_outer_product(
         self,
         points: &Points,
@@ -160,7 +160,7 @@ pub(super) struct Expansion {
 }
 
 impl Expansion {
-    /// `f`, `m × K`.
+    /// Returns `f`, `m × K`.
     pub fn at(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut values = Array2::zeros((inputs.nrows(), self.mean.len()));
         for start in (0..inputs.nrows()).step_by(BLOCK) {

@@ -2,7 +2,7 @@ use mercer_learning::LearningError;
 use mercer_linalg::{multiplied, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// A metric `M` of the inputs, by a map whose Euclidean distances are those of `M`.
+/// A metric `M` of the inputs, by a map whose Euclidean distances are the distances of `M`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Metric {
     /// `M = diag(s)²`; holds `s`, `d`.
@@ -12,12 +12,12 @@ pub(super) enum Metric {
 }
 
 impl Metric {
-    /// `M = I`.
+    /// Returns `M = I`.
     pub fn identity(features: usize) -> Self {
         Self::Diagonal(Array1::ones(features))
     }
 
-    /// Columns `d` of the inputs.
+    /// Returns the number of columns `d` of the inputs.
     pub fn features(&self) -> usize {
         match self {
             Self::Diagonal(scales) => scales.len(),
@@ -25,7 +25,7 @@ impl Metric {
         }
     }
 
-    /// Columns `r` of what is mapped.
+    /// Returns columns `r` of the mapped inputs.
     pub fn rank(&self) -> usize {
         match self {
             Self::Diagonal(scales) => scales.len(),
@@ -33,7 +33,7 @@ impl Metric {
         }
     }
 
-    /// `x ↦ Fᵀ x` of each row: `n × r`.
+    /// Returns `x ↦ Fᵀ x` of each row: `n × r`.
     pub fn mapped(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         match self {
             Self::Diagonal(scales) => &inputs * scales,
@@ -41,7 +41,7 @@ impl Metric {
         }
     }
 
-    /// `M`, or its diagonal in a row.
+    /// Returns `M`, or its diagonal in a row.
     pub fn matrix(&self) -> Array2<f64> {
         match self {
             Self::Diagonal(scales) => scales.mapv(|s| s * s).insert_axis(Axis(0)),
@@ -49,7 +49,7 @@ impl Metric {
         }
     }
 
-    /// `(tr M)² / ‖M‖²`: how many columns the metric is as good as.
+    /// Returns `(tr M)² / ‖M‖²`: how many columns the metric is as good as.
     pub fn effective_rank(&self) -> f64 {
         let matrix = self.matrix();
         let trace = match self {
@@ -59,9 +59,9 @@ impl Metric {
         trace * trace / matrix.iter().map(|entry| entry * entry).sum::<f64>()
     }
 
-    /// The metric of an average outer product `B` of gradients with respect to what is mapped: `F B Fᵀ`
-    /// divided by its largest entry. `B` is `r × r`, or its diagonal `1 × r` where the metric stays diagonal.
-    /// `None` where no gradient is left.
+    /// Returns the metric of an average outer product `B` of gradients. The gradients are with respect to the mapped
+    /// inputs: `F B Fᵀ` divided by its largest entry. `B` is `r × r`, or its diagonal `1 × r` where the metric stays
+    /// diagonal. `None` where no gradient is left.
     pub fn learned(
         &self,
         mean: &Array2<f64>,

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// A file of rows, and how it is to be understood.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// CSV, TSV, svmlight, ARFF, JSON lines, Parquet or Arrow, plain or packed (gzip, xz, bzip2, zstd); - is standard input.
+    /// Read the table from FILE; - is standard input. Formats: CSV, TSV, svmlight, ARFF, JSON lines, Parquet and Arrow,
+    /// plain or compressed (gzip, xz, bzip2, zstd).
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
     #[command(flatten)]
@@ -18,16 +19,16 @@ pub(crate) struct TableArgs {
 /// How the lines of a file are to be read.
 #[derive(Debug, Default, Args)]
 pub(crate) struct FileArgs {
-    /// Format, where neither suffix nor beginning tells it: csv, semicolon, tsv, svmlight, parquet.
+    /// Read the file in this format [default: by its suffix or beginning].
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
-    /// What stands between the fields of a text: a character, or blanks for any number of blanks and tabs.
+    /// Split the fields of a text at CHAR: one character, tab, or blanks for any number of blanks and tabs.
     #[arg(long, value_name = "CHAR", value_parser = separator, conflicts_with = "format")]
     pub separator: Option<u8>,
-    /// Lines before the table.
+    /// Skip N lines before the table.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub skip: usize,
-    /// Lines of a text that begin so are read over.
+    /// Skip lines that begin with this.
     #[arg(long, value_name = "CHAR", value_parser = character)]
     pub comment: Option<u8>,
 }
@@ -72,28 +73,29 @@ fn separator(text: &str) -> Result<u8, String> {
 pub(crate) struct ColumnArgs {
     #[command(flatten)]
     pub file: FileArgs,
-    /// Target column by name, or by number from 1 where there is no header; the last without it.
+    /// Predict this column: its name, or its number from 1 without a header [default: the last].
     #[arg(long, value_name = "COL")]
     pub target: Option<String>,
-    /// What the target is; auto takes text and few whole numbers for classes.
+    /// Predict classes or numbers; auto takes text and few whole numbers as classes.
     #[arg(long, value_enum, default_value = "auto")]
     pub task: TaskName,
-    /// Whether the first row names the columns.
+    /// Read the first row as column names or as data.
     #[arg(long, value_enum, default_value = "auto")]
     pub header: HeaderName,
-    /// Columns to leave out (repeatable, or separated by commas).
+    /// Leave out these columns (repeatable, or separated by commas).
     #[arg(long, value_name = "COL")]
     pub drop: Vec<String>,
-    /// Columns of numbers that are categories (repeatable, or separated by commas).
+    /// Read these columns of numbers as categories (repeatable, or separated by commas).
     #[arg(long, value_name = "COL")]
     pub categorical: Vec<String>,
-    /// How categories become numbers.
+    /// Encode categories as numbers this way.
     #[arg(long, value_enum, default_value = "one-hot")]
     pub categories: CategoriesName,
-    /// Columns of categories in which NA, null, ? and nothing are categories (repeatable, or separated by commas).
+    /// Read NA, null, ? and empty fields as categories in these columns (repeatable, or separated by commas).
     #[arg(long, value_name = "COL")]
     pub keep_na: Vec<String>,
-    /// Texts that mean missing, in place of NA, null, ? and the like (separated by commas); nothing always does.
+    /// Read these texts as missing, in place of NA, null, ? and the like (separated by commas). An empty field is always
+    /// missing.
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     pub missing: Option<Vec<String>>,
 }
@@ -101,58 +103,58 @@ pub(crate) struct ColumnArgs {
 /// What is done to the numbers, and how a method is fitted.
 #[derive(Debug, Args)]
 pub(crate) struct FitChoices {
-    /// A setting of the method in place of its default (repeatable); see `mercer list methods NAME`. In
-    /// `compare` METHOD.NAME=VALUE is for one of the methods.
+    /// Set a setting of the method (repeatable); see `mercer list methods NAME`. In `compare`, METHOD.NAME=VALUE sets it
+    /// for one method.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub settings: Vec<String>,
-    /// Column of numbers that says how often each row counts in the fit, 0 never, 2 as two rows; it is no feature.
-    /// Scores, folds and tuning count each row once. For methods that weigh rows: see `mercer list methods`.
+    /// Weight rows by this column; 0 drops a row, 2 counts it twice. It is not used as a feature. Scores, folds and tuning
+    /// count each row once. Works with methods that weigh rows: see `mercer list methods`.
     #[arg(long, value_name = "COL")]
     pub weights: Option<String>,
-    /// Weights of classes, which multiply those of their rows. balanced gives every class the same total;
-    /// CLASS=NUMBER,CLASS=NUMBER sets them, and a class without a number keeps 1.
+    /// Multiply row weights by the weight of the class. balanced gives every class the same total.
+    /// CLASS=NUMBER,CLASS=NUMBER sets the weights; a class without a number keeps 1.
     #[arg(long, value_name = "WEIGHTS")]
     pub class_weight: Option<String>,
-    /// How inputs are scaled: to mean 0 and deviation 1, to 0..1, to -1..1, by 1/255, or not at all. A kernel matrix
+    /// Scale inputs to mean 0 and standard deviation 1, to 0..1, to -1..1, by 1/255, or not at all. A kernel matrix
     /// (--set kernel=precomputed) is not scaled.
     #[arg(long, default_value = "standard", value_parser = ["standard", "unit-interval", "symmetric", "bytes", "none"])]
     pub scale: String,
-    /// Fill missing numbers with the training rows' mean or median, and missing categories with the most frequent
-    /// one; category makes a missing category one of its own, and fills numbers with the mean. Without it they are
-    /// refused.
+    /// Fill missing numbers with the mean or median of the training rows, and missing categories with the most frequent
+    /// one. With category, a missing category is a category of its own, and numbers take the mean [default: refuse
+    /// missing values].
     #[arg(long, value_enum)]
     pub impute: Option<ImputeName>,
     /// Tune the settings first, on the training rows.
     #[arg(long)]
     pub tune: bool,
-    /// What settings are tuned and methods ranked by: accuracy, balanced-accuracy, f1, precision, log-loss, brier,
-    /// auc; of numbers rmse, mae, r2, mape.
+    /// Tune settings and rank methods by METRIC. Classes: accuracy, balanced-accuracy, f1, precision, log-loss, brier,
+    /// auc. Numbers: rmse, mae, r2, mape [default: accuracy or rmse].
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub metric: Option<Metric>,
-    /// Learn probabilities from the scores of training rows held out in five folds: Platt's sigmoid of two classes,
-    /// a temperature of more.
+    /// Learn probabilities from the scores of training rows held out in five folds. Two classes use Platt's sigmoid, more
+    /// classes a temperature.
     #[arg(long)]
     pub calibrate: bool,
-    /// Choose the threshold of two classes by accuracy, balanced-accuracy, f1 or precision, on training rows held out.
+    /// Choose the threshold of two classes on held-out training rows, by accuracy, balanced-accuracy, f1 or precision.
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub threshold: Option<Metric>,
-    /// Seconds that the command may take; a fit is stopped at its next step, and nothing is written.
+    /// Stop after N seconds: a fit stops at its next step, and nothing is written.
     #[arg(long, value_name = "N", value_parser = seconds)]
     pub max_seconds: Option<f64>,
-    /// What tuning may cost: a number of settings (27), or a time (60s, 5m); implies --tune. The fit with
-    /// what was chosen comes on top.
+    /// Limit tuning to a number of settings (27) or a time (60s, 5m); implies --tune. The fit with the chosen settings
+    /// comes on top.
     #[arg(long, value_name = "N|TIME")]
     pub budget: Option<String>,
-    /// Read the file in passes and hold ROWS of its rows at a time, for files larger than memory.
-    /// For methods that train by mini-batches (sk to askl, rf-sgd, rftk), rf-ridge, majority and mean. Tuning sees the
-    /// rows of the first buffer. Without --weights, --class-weight, --calibrate, --threshold, --coverage, --importance,
-    /// --learning-curve and --impute median.
+    /// Read the file in passes, ROWS rows at a time, for files larger than memory. Works with methods that train by
+    /// mini-batches (sk to askl, rf-sgd, rftk), rf-ridge, majority and mean. Tuning sees the rows of the first buffer.
+    /// Excludes --weights, --class-weight, --calibrate, --threshold, --coverage, --importance, --learning-curve and
+    /// --impute median.
     #[arg(long, value_name = "ROWS", value_parser = count)]
     pub buffer: Option<usize>,
-    /// Root of the random streams.
+    /// Start all random numbers from this seed.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Threads of a fit, by default one a core, which is also the most. Another number may round sums differently.
+    /// Use N threads, at most one a core [default: all cores]. Another number may round sums differently.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }
@@ -160,29 +162,30 @@ pub(crate) struct FitChoices {
 /// How rows are divided.
 #[derive(Debug, Args)]
 pub(crate) struct SplitArgs {
-    /// Parts of which each is the test part once [default: 5].
+    /// Divide the rows into K parts; each is the test part once [default: 5].
     #[arg(long, value_name = "K", conflicts_with = "holdout")]
     pub folds: Option<usize>,
     /// Hold out this share of the rows instead, such as 0.3.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub holdout: Option<f64>,
-    /// How often rows are divided anew [default: 2, or 1 with --holdout, --time and --split-column].
+    /// Divide the rows N times, shuffled anew [default: 2, or 1 with --holdout, --time and --split-column].
     #[arg(long, value_name = "N")]
     pub repeats: Option<usize>,
-    /// Rows with the same value in this column train together or test together; it is no feature.
+    /// Keep rows with the same value in this column together, in training or in test. It is not used as a feature.
     #[arg(long, value_name = "COL", conflicts_with_all = ["time", "split_column"])]
     pub groups: Option<String>,
-    /// Test rows come after their training rows by this column, numbers or dates as 2026-11-27; it is no feature.
+    /// Test on rows that come after their training rows by this column, numbers or dates such as 2026-11-27. It is not
+    /// used as a feature.
     #[arg(long, value_name = "COL", conflicts_with = "split_column")]
     pub time: Option<String>,
-    /// This column says train or test for each row; it is no feature.
+    /// Divide the rows by this column, which holds train or test. It is not used as a feature.
     #[arg(long, value_name = "COL", conflicts_with_all = ["folds", "holdout", "repeats"])]
     pub split_column: Option<String>,
-    /// Say what each column is worth (the loss where its entries change places among the test rows), and how the prediction
-    /// depends on those that are worth most (for --report and --json).
+    /// Measure the importance of each column: the loss when its entries are permuted among the test rows. Also show how the
+    /// prediction depends on the most important columns (for --report and --json).
     #[arg(long)]
     pub importance: bool,
-    /// Fit to an eighth, a quarter and a half of the training rows too (for --report and --json).
+    /// Fit also to an eighth, a quarter and a half of the training rows (for --report and --json).
     #[arg(long)]
     pub learning_curve: bool,
 }
@@ -204,17 +207,17 @@ fn share(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// Method; see `mercer list methods`.
+    /// Fit this method; see `mercer list methods`.
     #[arg(long, value_name = "M")]
     pub method: String,
     #[command(flatten)]
     pub table: TableArgs,
     #[command(flatten)]
     pub choices: FitChoices,
-    /// Model file to write.
+    /// Write the model to this file.
     #[arg(long, value_name = "MODEL", default_value = "model.safetensors")]
     pub out: PathBuf,
-    /// Overwrite it.
+    /// Overwrite the model file.
     #[arg(long)]
     pub force: bool,
     /// Print the model's header as JSON.
@@ -225,15 +228,15 @@ pub(crate) struct FitArgs {
 /// What stands beside each prediction.
 #[derive(Debug, Args)]
 pub(crate) struct BesideArgs {
-    /// Class probabilities beside the labels, of methods that have them: see `mercer list methods NAME`.
+    /// Add class probabilities beside the labels, for methods that have them: see `mercer list methods NAME`.
     #[arg(long)]
     pub proba: bool,
-    /// How unsure each label is, of the same methods: the entropy of its class probabilities in nats,
-    /// from 0, one class has everything, to the logarithm of the number of classes, all are alike.
-    /// Conditional mean embeddings also say it by an embedding of its own.
+    /// Add how unsure each label is, for the same methods: the entropy of its class probabilities in nats. It runs from 0
+    /// (one class has all) to the logarithm of the number of classes. Conditional mean embeddings add an estimate of their
+    /// own.
     #[arg(long)]
     pub entropy: bool,
-    /// The standard deviation of each number that is predicted, of Gaussian processes.
+    /// Add the standard deviation of each predicted number, for Gaussian processes.
     #[arg(long)]
     pub deviation: bool,
     #[command(flatten)]
@@ -242,15 +245,15 @@ pub(crate) struct BesideArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WithinArgs {
-    /// Adds a set of classes, or an interval, to each prediction: of 0.9, nine in ten hold the truth. Their size is
-    /// learned from the rows of --calibration (split conformal prediction); a set may be empty.
+    /// Add a set of classes or an interval to each prediction. With 0.9, nine of ten sets contain the true class. Their size
+    /// is learned from the rows of --calibration (split conformal prediction). A set may be empty.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibration")]
     pub coverage: Option<f64>,
-    /// Hold the truth of each class that often, and not of all rows together. A class with too few calibration rows
-    /// is in every set.
+    /// Reach the coverage in each class, not only over all rows. A class with too few calibration rows is in every set.
     #[arg(long, requires = "coverage")]
     pub each_class: bool,
-    /// Rows with their target that the model was not fitted to, and that are like those to predict.
+    /// Learn the sizes from the rows of FILE, which have a target. They must resemble the rows to predict, and the model
+    /// must not have been fitted to them.
     #[arg(long, value_name = "FILE", requires = "coverage")]
     pub calibration: Option<PathBuf>,
 }
@@ -265,38 +268,39 @@ pub(crate) enum UnknownName {
 
 #[derive(Debug, Args)]
 pub(crate) struct PredictArgs {
-    /// Model file.
+    /// Predict with this model file.
     #[arg(value_name = "MODEL", required_unless_present = "model_flag")]
     pub model: Option<PathBuf>,
-    /// The same, by name.
+    /// Predict with this model file, in place of MODEL.
     #[arg(long = "model", value_name = "MODEL", conflicts_with = "model")]
     pub model_flag: Option<PathBuf>,
-    /// Rows to predict, with the columns of the training file; the target may be there or not.
+    /// Predict the rows of FILE, which has the columns of the training file, with or without the target.
     #[arg(long, value_name = "FILE")]
     pub data: PathBuf,
     #[command(flatten)]
     pub file: FileArgs,
     #[command(flatten)]
     pub beside: BesideArgs,
-    /// Columns to write before the predictions, by name: an identifier, say.
+    /// Write these columns before the predictions, by name, such as an identifier.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub keep: Vec<String>,
-    /// Columns that the model does not know, to leave out, by name.
+    /// Leave out these columns that the model does not know, by name.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub drop: Vec<String>,
-    /// A category that the fit did not see: error; zeros, none of those that it saw; skip leaves the row out.
+    /// Handle a category that the fit did not see: error stops, zeros reads it as none of the known ones, skip leaves its
+    /// row out.
     #[arg(long, value_enum, default_value = "error")]
     pub unknown: UnknownName,
-    /// Where predictions go; standard output without it, or where it is -.
+    /// Write predictions to FILE; - is standard output [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Overwrite it.
+    /// Overwrite the output file.
     #[arg(long)]
     pub force: bool,
-    /// JSON instead of CSV.
+    /// Print JSON instead of CSV.
     #[arg(long)]
     pub json: bool,
-    /// Threads; all cores without it, and at most. The predictions do not depend on it.
+    /// Use N threads, at most one a core [default: all cores]. The predictions do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }
@@ -335,14 +339,14 @@ const OF_A_FIT: [&str; 28] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArgs {
-    /// Model file to score on all rows of the data; or name a --method to fit. A model is what it is:
-    /// with it go no columns, no splits and no settings.
+    /// Score this model file on all rows of the data; or name a --method to fit. A model takes no column, split or setting
+    /// options, except --drop.
     #[arg(value_name = "MODEL", conflicts_with_all = OF_A_FIT)]
     pub model: Option<PathBuf>,
-    /// The same, by name.
+    /// Score this model file, in place of MODEL.
     #[arg(long = "model", value_name = "MODEL", conflicts_with = "model", conflicts_with_all = OF_A_FIT)]
     pub model_flag: Option<PathBuf>,
-    /// Method to fit on a part of the rows and score on the rest; see `mercer list methods`.
+    /// Fit this method on a part of the rows and score it on the rest; see `mercer list methods`.
     #[arg(long, value_name = "M")]
     pub method: Option<String>,
     #[command(flatten)]
@@ -351,32 +355,31 @@ pub(crate) struct EvaluateArgs {
     pub choices: FitChoices,
     #[command(flatten)]
     pub split: SplitArgs,
-    /// How often conformal sets hold the truth, in place of the scores: of 0.9, intervals or sets of classes that
-    /// should hold nine in ten. A quarter of the training rows calibrates them.
+    /// Measure how often conformal sets or intervals contain the truth, in place of the scores. With 0.9, nine of ten
+    /// should. A quarter of the training rows calibrates them.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "method")]
     pub coverage: Option<f64>,
-    /// Hold the truth of each class that often, and not of all rows together. A class with too few calibration rows
-    /// is in every set.
+    /// Reach the coverage in each class, not only over all rows. A class with too few calibration rows is in every set.
     #[arg(long, requires = "coverage")]
     pub each_class: bool,
     /// Write a page with scores, curves and calibration, or residuals.
     #[arg(long, value_name = "FILE.html", alias = "out")]
     pub report: Option<PathBuf>,
-    /// Overwrite it.
+    /// Overwrite the page.
     #[arg(long)]
     pub force: bool,
-    /// JSON instead of a table.
+    /// Print JSON instead of a table.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Methods, separated by commas; see `mercer list methods`.
+    /// Compare these methods, separated by commas; see `mercer list methods`.
     #[arg(long, value_name = "M,M,...", value_delimiter = ',', required = true, alias = "method")]
     pub methods: Vec<String>,
-    /// A table as for `fit`, plain or packed; several files (separated by commas, or the
-    /// flag repeated) are compared one by one and together.
+    /// Read the table from FILE, as for `fit`. Several files (separated by commas, or the flag repeated) are compared one by
+    /// one and together.
     #[arg(long, value_name = "FILE", value_delimiter = ',', required = true)]
     pub data: Vec<PathBuf>,
     #[command(flatten)]
@@ -388,17 +391,17 @@ pub(crate) struct CompareArgs {
     /// Write a page with scores, tests, curves and calibration, or residuals.
     #[arg(long, value_name = "FILE.html", alias = "out")]
     pub report: Option<PathBuf>,
-    /// Overwrite it.
+    /// Overwrite the page.
     #[arg(long)]
     pub force: bool,
-    /// JSON instead of a table.
+    /// Print JSON instead of a table.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
-    /// Method; see `mercer list methods`.
+    /// Tune this method; see `mercer list methods`.
     #[arg(long, value_name = "M")]
     pub method: String,
     #[command(flatten)]
@@ -408,22 +411,22 @@ pub(crate) struct TuneArgs {
     /// Write a page with every candidate.
     #[arg(long, value_name = "FILE.html", alias = "out")]
     pub report: Option<PathBuf>,
-    /// Overwrite it.
+    /// Overwrite the page.
     #[arg(long)]
     pub force: bool,
-    /// All candidates as JSON.
+    /// Print all candidates as JSON.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// Model file.
+    /// Describe this model file.
     pub model: PathBuf,
-    /// Check the arrays too, however large they are; up to 64 MiB they always are.
+    /// Check the arrays too, however large; up to 64 MiB they are always checked.
     #[arg(long)]
     pub check: bool,
-    /// The header as JSON.
+    /// Print the header as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -444,7 +447,7 @@ pub(crate) enum FormatName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TaskName {
-    /// By looking at the target.
+    /// Decide by the target.
     Auto,
     /// Classes.
     Classification,
@@ -454,17 +457,17 @@ pub(crate) enum TaskName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum HeaderName {
-    /// By looking at the first rows; what is a guess is said.
+    /// Decide by the first rows; prints a note when it guesses.
     Auto,
-    /// It does.
+    /// Column names.
     Yes,
-    /// It does not.
+    /// Data.
     No,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum CategoriesName {
-    /// One column a category.
+    /// One column for each category.
     OneHot,
     /// One number.
     Ordinal,
@@ -476,6 +479,6 @@ pub(crate) enum ImputeName {
     Mean,
     /// The median.
     Median,
-    /// A missing category is one of its own; numbers take the mean.
+    /// A missing category is a category of its own; numbers take the mean.
     Category,
 }

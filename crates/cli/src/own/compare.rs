@@ -1,7 +1,7 @@
 use super::args::CompareArgs;
 use super::{
-    about, bar, choices, claim, command, full_name, limits, open, print_json, read_divided,
-    say_if_untunable, say_of_parts, schema_options, splitting, task, today,
+    about, bar, choices, claim, command, default_folds, full_name, limits, open, print_json,
+    read_divided, say_if_untunable, say_of_parts, schema_options, splitting, task, today,
 };
 use crate::Ended;
 use crate::columns::Listing;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     };
     let tables = args.data.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
     for table in &tables {
-        table.splits(splitting(&args.split), &Streams::root(choices.seed))?;
+        check_splits(table, args, choices.seed)?;
         say_of_parts(table, choices.impute);
     }
     if let Some(table) = tables.first() {
@@ -118,6 +118,13 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         tracing::info!("{}", report.path().display());
     }
     Ok(if failed > 0 { Ended::Failed } else { Ended::Done })
+}
+
+/// Refuses a table that cannot be divided as asked, before any fit.
+fn check_splits(table: &Table, args: &CompareArgs, seed: u64) -> anyhow::Result<()> {
+    let splits = table.splits(splitting(&args.split), &Streams::root(seed));
+    splits.map_err(|error| default_folds(error, &args.split))?;
+    Ok(())
 }
 
 /// Prints one row a file, one column a method, and the mean ranks.

@@ -1,7 +1,8 @@
 use super::args::EvaluateArgs;
 use super::{
-    about, bar, choices, claim, command, full_name, limits, open, print_json, read_divided,
-    say_if_no_better, say_if_untunable, say_of_parts, schema_options, splitting, threads, today,
+    about, bar, choices, claim, command, default_folds, full_name, limits, open, print_json,
+    read_divided, say_if_no_better, say_if_untunable, say_of_parts, schema_options, splitting,
+    threads, today,
 };
 use crate::Ended;
 use crate::columns::Listing;
@@ -53,12 +54,14 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             };
             if let Some(share) = args.coverage {
                 let wanted = Wanted { share, each_class: args.each_class };
-                let found = coverage(&methods, &name, &table, splitting, wanted, &choices, told)?;
+                let found = coverage(&methods, &name, &table, splitting, wanted, &choices, told)
+                    .map_err(|error| default_folds(error, &args.split))?;
                 bar.finish_and_clear();
                 let how = table.describe(splitting);
                 return super::coverage::print(&found, &about(&table), &how, args.json);
             }
-            let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)?;
+            let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)
+                .map_err(|error| default_folds(error, &args.split))?;
             bar.finish_and_clear();
             (evaluation, table.describe(splitting), table)
         }

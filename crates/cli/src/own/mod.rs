@@ -280,6 +280,18 @@ pub(super) fn splitting(args: &SplitArgs) -> Splitting {
     Splitting::Folds { folds: args.folds.unwrap_or(5), repeats }
 }
 
+/// The error with the number of folds called a default, where the user gave none.
+pub(super) fn default_folds(error: WorkbenchError, args: &SplitArgs) -> WorkbenchError {
+    match error {
+        WorkbenchError::Argument { name: "folds", value, must } if args.folds.is_none() => {
+            let value = format!("{value} by default");
+            let must = format!("{must}; add --folds N");
+            WorkbenchError::Argument { name: "folds", value, must }
+        }
+        other => other,
+    }
+}
+
 /// What was typed.
 pub(super) fn command() -> String {
     let words = std::env::args().skip(1).map(|word| shell_word(&word));

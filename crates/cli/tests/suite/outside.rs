@@ -59,7 +59,7 @@ fn a_kept_model_needs_its_file_and_says_so() {
     assert_eq!(predicted.stdout.lines().nth(1), Some("red"), "{predicted:?}");
     let refused = place.run("predict --model m --data t.csv");
     let refused = refused.with_code(1);
-    assert!(refused.stderr.contains("needs --methods-from FILE"), "{refused:?}");
+    assert!(refused.stderr.contains("add --methods-from FILE"), "{refused:?}");
 }
 
 #[test]

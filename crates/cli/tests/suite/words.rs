@@ -190,14 +190,14 @@ fn a_file_that_is_no_model_is_called_what_it_is() {
             &place,
             &of("toys.csv"),
             1,
-            &["it is text, not a model file", "`mercer fit --out MODEL` writes one"],
+            &["toys.csv is text, not a model", "`mercer fit --out MODEL` writes one"],
         );
-        says(&place, &of("empty"), 1, &["it is empty; copy it again"]);
-        says(&place, &of("packed.gz"), 1, &["it is packed; unpack it first"]);
-        says(&place, &of("table.parquet"), 1, &["it is Parquet, not a model file"]);
+        says(&place, &of("empty"), 1, &["is empty; copy it again"]);
+        says(&place, &of("packed.gz"), 1, &["is compressed; decompress it first"]);
+        says(&place, &of("table.parquet"), 1, &["is Parquet, not a model"]);
         says(&place, &of("pickle.pt"), 1, &["of another program", "only what `mercer fit` wrote"]);
         says(&place, &of("other.safetensors"), 1, &["another program wrote it"]);
-        says(&place, &of("short"), 1, &["it was cut short or damaged", "or fit the model again"]);
+        says(&place, &of("short"), 1, &["was cut short or damaged", "or fit the model again"]);
         says(&place, &of("edited"), 1, &["its check sum does not match", "or fit the model again"]);
     }
     // The other way about.
@@ -229,14 +229,14 @@ fn a_file_that_is_no_table_is_called_what_it_is() {
         ("page.csv", "is a web page, not a table; fetch the file itself"),
         ("zip.csv", "is a zip archive, or a spreadsheet; unpack it"),
         ("parquet.csv", "is not Parquet, or packed, which Parquet may not be, or cut short"),
-        ("title.csv", "has 2 fields, but the first row has 1: if that is a title, take it away"),
-        ("comma.csv", "comma.csv:2: has 3 fields, but the first row has 2: end it without the `,`"),
-        ("rnames.csv", "if the rows begin with a name, give those a head, too"),
+        ("title.csv", "has 2 fields, expected 1; if the first row is a title, remove it"),
+        ("comma.csv", "comma.csv:2: has 3 fields, expected 2; remove the `,` at its end"),
+        ("rnames.csv", "if each row begins with a name, name that column too"),
         (
             "more.csv",
-            "more.csv:3: has 4 fields, but the first row has 2: put a field that holds a `,` in quotes",
+            "more.csv:3: has 4 fields, expected 2; put a field that holds a `,` in quotes",
         ),
-        ("total.csv", "total.csv:4: has 1 field, but the first row has 3: give it the others"),
+        ("total.csv", "total.csv:4: has 1 field, expected 3; add empty fields"),
     ] {
         says(&place, &format!("fit --method majority --data {name}"), 1, &[told]);
     }
@@ -359,9 +359,9 @@ fn a_bound_says_who_knows_what_it_needs() {
             "`askl-rate` has no input `row`; did you mean `rows`? It takes trace-norm,",
         ),
         ("bound rftk-effective-ridge eigenvalue=[1]", "did you mean `eigenvalues`? It takes"),
-        ("bound askl-rat", "did you mean `askl-rate`? There are"),
+        ("bound askl-rat", "did you mean `askl-rate`? `mercer bound` lists them"),
         ("bound rademacher", "did you mean `askl-rademacher`"),
-        ("bound nosuch", "unknown bound `nosuch`; there are askl-rademacher, "),
+        ("bound nosuch", "unknown bound `nosuch`; `mercer bound` lists them"),
     ] {
         says(&place, line, 2, &[told]);
     }

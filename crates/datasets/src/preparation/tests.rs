@@ -95,7 +95,7 @@ fn medians_are_the_middle() {
 }
 
 proptest! {
-    /// Numbers, medians, categories and targets of rows with weights are those of so many equal rows.
+    /// Numbers, medians, categories and targets of rows with weights are as for so many equal rows.
     #[test]
     fn a_weight_is_so_many_equal_rows(
         rows in proptest::collection::vec((-9..9i32, 0..4usize, 0..3usize, 0..4usize), 4..12),

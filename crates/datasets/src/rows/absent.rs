@@ -3,7 +3,7 @@ use mercer_learning::nearest;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
-/// What is wrong with a path that cannot be opened: of one that does not exist the nearest name beside it.
+/// The error for a path that cannot be opened: of one that does not exist the nearest name beside it.
 pub(super) fn fault(path: &Path, error: Error) -> DataError {
     if error.kind() != ErrorKind::NotFound {
         return DataError::io(path)(error);

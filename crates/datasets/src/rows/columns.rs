@@ -1,4 +1,4 @@
-//! What the columns of a Parquet file hold, by its own schema, before any of them is decoded.
+//! Contents of a Parquet file's columns, by its own schema. It is read before any column is decoded.
 
 use crate::DataError;
 use mercer_parquet::FileMetadata;

@@ -1,4 +1,5 @@
-//! Formats that are read by way of a copy: ARFF and JSON as delimited text whose columns have names, Arrow as Parquet.
+//! Formats that are read by way of a copy. ARFF and JSON become delimited text whose columns have names; Arrow becomes
+//! Parquet.
 //!
 //! A row of the copy stands in the line that it has in the file; of a JSON array, in the line of its number.
 
@@ -37,7 +38,7 @@ pub(super) struct Copied {
 }
 
 impl Original {
-    /// By a suffix, which may stand before that of a packer.
+    /// By a suffix, which may stand before a packer's suffix.
     pub(super) fn by_suffix(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_lowercase();
         name.split('.').skip(1).find_map(|part| match part {

@@ -1,4 +1,4 @@
-//! A user's own file, read row by row and as often as wanted: nothing is held but one row.
+//! A user's own file, read row by row and as often as wanted. Only one row is held at a time.
 //!
 //! A [`RowFile`] knows the file and its [`Format`]; [`RowFile::rows`] begins a pass. Delimited text
 //! follows RFC 4180 (quotes, line ends and separators inside of quotes) and may begin with a
@@ -61,7 +61,7 @@ pub enum Field<'a> {
     Number(f64),
     /// A number of single precision.
     Single(f32),
-    /// A whole number of up to 64 bits, of which `f64` tells not all apart.
+    /// A whole number of up to 64 bits; `f64` does not distinguish all of them.
     Whole(i128),
     /// Yes or no: 1 or 0 as a number.
     Flag(bool),
@@ -97,7 +97,7 @@ impl<'a> Field<'a> {
         !text.is_empty() && MISSING.contains(&text)
     }
 
-    /// Its number, if it is one and finite.
+    /// Returns its number, if it is one and finite.
     pub fn number(self) -> Option<f64> {
         match self {
             Self::Number(value) => value.is_finite().then_some(value),
@@ -111,7 +111,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Its text: that of a category or a label.
+    /// Returns its text, for a category or a label.
     pub fn text(self) -> String {
         match self {
             Self::Number(value) => crate::table::label_name(value),
@@ -163,18 +163,18 @@ pub enum Row<'a> {
 /// # Ok::<(), mercer_datasets::DataError>(())
 /// ```
 pub trait Fields: std::fmt::Debug {
-    /// How many.
+    /// Returns how many there are.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The field in a column.
+    /// Returns the field in a column.
     fn field(&self, column: usize) -> Field<'_>;
 
-    /// The field in a column of targets, where only nothing is missing: a class may be called `None`.
+    /// Returns the field in a column of targets. There only nothing is missing: a class may be called `None`.
     fn raw(&self, column: usize) -> Field<'_>;
 }
 
@@ -198,7 +198,7 @@ pub struct RowFile {
     comment: Option<u8>,
     /// Where standard input was written, gone with this.
     spool: Option<Spool>,
-    /// What is read in its place.
+    /// The file read in its place.
     copied: Option<Copied>,
 }
 
@@ -238,11 +238,12 @@ impl Spool {
 }
 
 impl RowFile {
-    /// A file, or standard input for `-`; its format by its suffix unless it is given, else by its beginning.
+    /// Opens a file, or standard input for `-`. The format is the given one, else it follows from the suffix, else from
+    /// the beginning of the file.
     ///
-    /// Standard input, and any other pipe, is copied to a temporary file, since rows are read more than once. Delimited text
-    /// whose first line has no comma but semicolons, or tabs, is separated by those, or by what a line
-    /// `sep=;` before it names; lines before the table that begin with `#` are skipped, which is said.
+    /// Standard input, and any other pipe, is copied to a temporary file, since rows are read more than once. Delimited
+    /// text whose first line has no comma but semicolons, or tabs, is separated by those, or by the separator that a
+    /// line `sep=;` before it names. Lines before the table that begin with `#` are skipped with a note.
     ///
     /// # Errors
     /// [`DataError::Io`]; [`DataError::Format`] for a folder, or a suffix of what is not read.
@@ -277,7 +278,7 @@ impl RowFile {
     }
 
     /// Finds out the format where neither the user nor the suffix tells it: Parquet, ARFF, JSON, Arrow, svmlight, else
-    /// a text. What is read by way of a copy is copied.
+    /// a text. Formats that are read by way of a copy are copied.
     fn look_at_format(&mut self, known: bool, named: Option<Original>) -> Result<(), DataError> {
         if known {
             return Ok(());
@@ -336,7 +337,7 @@ impl RowFile {
         Ok(())
     }
 
-    /// The rows that `reader` gives, by way of a temporary file.
+    /// Reads the rows that `reader` gives, by way of a temporary file.
     ///
     /// # Errors
     /// [`DataError::Io`].
@@ -361,7 +362,7 @@ impl RowFile {
         Ok(file)
     }
 
-    /// Without its first `lines`, and without those that begin with `comment`.
+    /// Skips its first `lines`, and the lines that begin with `comment`.
     ///
     /// ```
     /// use mercer_datasets::{RowFile, RowFormat, SchemaOptions, survey};
@@ -379,12 +380,12 @@ impl RowFile {
         self
     }
 
-    /// How errors call it.
+    /// Returns the name that errors use.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its format.
+    /// Returns its format.
     pub const fn format(&self) -> RowFormat {
         self.format
     }
@@ -400,12 +401,12 @@ impl RowFile {
         columns.is_some_and(|columns| columns.nominal.contains(&column))
     }
 
-    /// Whether it came from standard input or another reader.
+    /// Returns whether it came from standard input or another reader.
     pub const fn is_spooled(&self) -> bool {
         self.spool.is_some()
     }
 
-    /// SHA-256 of its bytes as they lie on disk, in hexadecimal.
+    /// Returns the SHA-256 of its bytes as they lie on disk, in hexadecimal.
     ///
     /// # Errors
     /// [`DataError::Io`].
@@ -503,8 +504,7 @@ enum Source<'a> {
 }
 
 impl Rows<'_> {
-    /// The next row, with the line in which it begins (or its number, from 1); blank lines are
-    /// skipped.
+    /// Reads the next row, with its first line (or its number, from 1). Blank lines are skipped.
     ///
     /// # Errors
     /// [`DataError::Line`] for a row that breaks the format, [`DataError::Io`].
@@ -535,7 +535,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Columns that are left out, since pandas calls them its index.
+    /// Returns the columns left out because pandas calls them its index.
     pub fn index(&self) -> &[String] {
         match &self.source {
             Source::Parquet(rows) => rows.index(),
@@ -543,7 +543,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Names of the columns, where the format has them.
+    /// Returns the names of the columns, where the format has them.
     pub fn names(&self) -> Option<&[String]> {
         match &self.source {
             Source::Parquet(rows) => Some(rows.names()),

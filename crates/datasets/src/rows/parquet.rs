@@ -171,7 +171,7 @@ impl<'a> ParquetRows<'a> {
         Ok(found.unwrap_or_else(|| Err(String::new())))
     }
 
-    /// What is said of rows that cannot be decoded: of one column, where the others can do without it.
+    /// The error for rows that cannot be decoded: of one column, where the others can do without it.
     fn undecoded(&self, start: usize, count: usize, reason: &str) -> DataError {
         let alone = |&at: &usize| match self.decoded(&[at], start, count) {
             Ok(Err(reason)) => Some((at, reason)),
@@ -267,8 +267,7 @@ impl Fields for Chunk {
     }
 }
 
-/// A number of 16 bits, lowest byte first: IEEE 754's half precision, of which single precision holds
-/// every one.
+/// A number of 16 bits, lowest byte first: IEEE 754's half precision, whose numbers single precision all holds.
 fn half(bytes: [u8; 2]) -> f32 {
     let bits = u16::from_le_bytes(bytes);
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));

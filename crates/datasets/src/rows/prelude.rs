@@ -1,5 +1,4 @@
-//! What stands before a table of delimited text: the line by which a spreadsheet names the separator,
-//! and remarks.
+//! Lines before a table of delimited text: the spreadsheet's separator line, and remarks.
 
 use super::BLANKS;
 use super::text::{Part, Quoting};
@@ -14,7 +13,7 @@ pub(super) struct Beginning {
     pub(super) separator: u8,
     /// Lines before the table.
     pub(super) skipped: usize,
-    /// What is said of them.
+    /// The note on them.
     pub(super) told: Option<String>,
 }
 
@@ -62,7 +61,7 @@ fn names_separator(line: &[u8]) -> Option<u8> {
 /// Separators that are looked for, the first found of them in that order.
 const KNOWN: [u8; 3] = [b';', b'\t', b','];
 
-/// What separates the fields of a line: what is expected if it is there, outside of quotes.
+/// The separator of a line's fields: the expected one if it is there, outside of quotes.
 fn separator_of(line: &[u8], expected: u8) -> u8 {
     let mut quoting = Quoting::default();
     let mut outside = line.to_vec();

@@ -77,7 +77,7 @@ fn a_quote_inside_a_field_is_a_letter() {
 fn faults_have_a_line() {
     let comma = RowFormat::Text(b',');
     for (text, format, told) in [
-        (&b"1,2\n1,2,3\n"[..], comma, "f:2: has 3 fields, but the first row has 2"),
+        (&b"1,2\n1,2,3\n"[..], comma, "f:2: has 3 fields, expected 2"),
         (b"1,\"2\n3,4\n", comma, "f:1: opens a quote that never closes"),
         (b"1,2\n\xff,2\n", comma, "f:2: is not UTF-8 text"),
         (b"1,2\x003\n", comma, "f:1: holds a byte 0"),

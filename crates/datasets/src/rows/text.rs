@@ -33,9 +33,9 @@ pub(super) struct Record {
     ends: Vec<usize>,
 }
 
-/// Where in a record a byte stands, as RFC 4180 has it: a quote opens only at the start of a field
-/// (blanks before it are cut off anyhow); elsewhere, as in `7" pipe`, it is a letter like any other.
-/// Whoever looks for the ends of lines, and whoever takes fields apart, steps through this.
+/// Where in a record a byte stands, as RFC 4180 has it. A quote opens only at the start of a field (blanks before it
+/// are cut off anyhow). Elsewhere, as in `7" pipe`, it is a letter like any other. Whoever looks for the ends of lines,
+/// and whoever takes fields apart, steps through this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Quoting {
     /// Before anything of a field but blanks.
@@ -272,7 +272,7 @@ impl Record {
 }
 
 impl Record {
-    /// What is said of a record with more or fewer fields than the first one, and what can be done.
+    /// The error for a record with more or fewer fields than the first one, and what can be done.
     fn ragged(&self, width: usize, second: bool, separator: u8) -> String {
         let found = self.ends.len();
         let mark = match separator {
@@ -280,22 +280,21 @@ impl Record {
             byte => format!("`{}`", char::from(byte)),
         };
         let remedy = if found < width {
-            "give it the others (nothing between two separators is a missing value), or take the line away"
-                .to_owned()
+            "add empty fields, or remove the line".to_owned()
         } else if width == 1 {
-            "if that is a title, take it away, or let it begin with #".to_owned()
+            "if the first row is a title, remove it, or begin it with #".to_owned()
         } else if found == width + 1 && self.trimmed(found - 1).is_empty() {
-            format!("end it without the {mark}, or end all lines so")
+            format!("remove the {mark} at its end, or end all lines with one")
         } else if found == width + 1 && second {
             format!(
-                "if the rows begin with a name, give those a head, too (R: col.names = NA); if a field holds \
+                "if each row begins with a name, name that column too (R: col.names = NA); if a field holds \
                  a {mark}, put it in quotes"
             )
         } else {
-            format!("put a field that holds a {mark} in quotes, or take away what is too much")
+            format!("put a field that holds a {mark} in quotes, or remove the extra fields")
         };
         let found = counted(found, "field", "fields");
-        format!("has {found}, but the first row has {width}: {remedy}")
+        format!("has {found}, expected {width}; {remedy}")
     }
 
     fn trimmed(&self, column: usize) -> &str {

@@ -248,12 +248,12 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Whether the file has the target.
+    /// Returns whether the file has the target.
     pub const fn has_target(&self) -> bool {
         self.target.is_some()
     }
 
-    /// The same pass over some of its rows: those that are `true` here.
+    /// Restricts the same pass to some of its rows: the rows that are `true` here.
     ///
     /// ```
     /// use mercer_datasets::{RowFile, SchemaOptions, survey};
@@ -269,8 +269,7 @@ impl<'a> Reading<'a> {
         self
     }
 
-    /// The next row; its target is `None` where the file has none, or where it is asked not to be
-    /// looked at.
+    /// Reads the next row. Its target is `None` where the file has none, or where it is asked not to be looked at.
     ///
     /// # Errors
     /// What breaks the format; text where a number is due; a category or class that was not seen
@@ -284,7 +283,7 @@ impl<'a> Reading<'a> {
         Ok(None)
     }
 
-    /// The texts of the columns that are carried along, of the rows since the last call.
+    /// Returns the texts of the carried columns for the rows since the last call.
     pub fn take_kept(&mut self) -> Vec<Vec<String>> {
         std::mem::take(&mut self.kept)
     }
@@ -362,7 +361,7 @@ impl<'a> Reading<'a> {
         Ok(Some((line, Some(truth))))
     }
 
-    /// Up to `most` further rows, `n × d`, with their targets if they are wanted.
+    /// Reads up to `most` further rows, `n × d`, with their targets if they are wanted.
     ///
     /// # Errors
     /// As [`Reading::next`].
@@ -395,8 +394,8 @@ impl<'a> Reading<'a> {
 /// How unlikely it must be that a file numbered from 0 has no column 0, to be refused.
 const UNLIKELY: f64 = 1e-3;
 
-/// Refuses a file without a column 0 for a model whose columns are numbered from 0, where the rows of the
-/// fit had one so often that this is no accident, and says so elsewhere.
+/// Refuses a file without a column 0 for a model whose columns are numbered from 0. It refuses where the rows of the
+/// fit had a column 0 so often that this is no accident, and warns elsewhere.
 fn hold_numbering(schema: &Schema, file: &RowFile) -> Result<(), DataError> {
     if schema.columns[0].position > 0 {
         // A column 0 is refused in its row.
@@ -503,8 +502,8 @@ fn read_field(
                 Some(value) => value,
                 None => {
                     return Err(format!(
-                        "`{}` in column `{name}` is not a finite number; mend it, or leave it empty if \
-                         it is missing",
+                        "`{}` in column `{name}` is not a finite number; correct it, or leave it empty \
+                         if it is missing",
                         shown(&field.text())
                     ));
                 }
@@ -555,7 +554,7 @@ fn read_truth(
         let problem = || {
             let text = shown(text);
             format!(
-                "the target `{text}` (column `{name}`) is not a finite number; mend it, or remove the row"
+                "the target `{text}` (column `{name}`) is not a finite number; correct it, or remove the row"
             )
         };
         return number.map(Truth::Value).ok_or_else(problem);
@@ -564,7 +563,7 @@ fn read_truth(
     labels.get(text).copied().map(Truth::Class).ok_or_else(|| {
         let seen = some_of(&target.labels);
         format!(
-            "class `{}` was not seen at fit time; seen were {seen}; mend it, or fit with rows that have it",
+            "class `{}` was not seen at fit time; seen were {seen}; correct it, or fit with rows that have it",
             shown(text)
         )
     })
@@ -602,8 +601,8 @@ impl<'a> Expected<'a> {
         Self { columns, target: schema.target.position }
     }
 
-    /// Where each column stands among columns of these names, by its position at fit time, but for those
-    /// `beside` it; `None` if an input is absent, or a column is unknown or there twice.
+    /// Where each column stands among columns of these names, by its position at fit time, but for the columns `beside`
+    /// it. `None` if an input is absent, or if a column is unknown or there twice.
     fn by_name(
         &self,
         names: &[String],
@@ -628,8 +627,11 @@ impl<'a> Expected<'a> {
         self.columns.iter().all(|column| !column.needed || there(column)).then_some(places)
     }
 
-    /// The same where columns have no names, of a file with `count`: all that there were, all but the
-    /// target, the inputs alone, or the inputs and the target if that can be told apart.
+    /// The same where columns have no names, of a file with `count` columns. They may be:
+    /// - all columns of the fit,
+    /// - all but the target,
+    /// - the inputs alone,
+    /// - the inputs and the target, if these can be distinguished.
     fn by_count(&self, count: usize) -> Option<BTreeMap<usize, usize>> {
         let all = self.columns.len();
         let inputs = self.columns.iter().filter(|column| column.needed).count();

@@ -28,9 +28,9 @@ use target::Targets;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Header {
-    /// If it looks like it: text above numbers, the target's name, numbers that rise or fall and are
-    /// unlike those below them (years), or words of which none occurs again below. What is decided is
-    /// said where it is a guess.
+    /// Decides by the look of the first line. Signs of names are text above numbers, the target's name, numbers that
+    /// rise or fall and are unlike those below them (years), or words that do not occur again below. A decision that is
+    /// a guess is reported.
     #[default]
     Detect,
     /// Yes.
@@ -59,12 +59,12 @@ pub enum Header {
 pub struct SchemaOptions {
     /// Name of the target column, or its number from 1; the last column without it.
     pub target: Option<String>,
-    /// Classes or numbers; `None` guesses: text is classes; so are whole numbers of which at most 50
-    /// different ones occur, each twice on average.
+    /// Classes or numbers; `None` guesses. Text is classes. So are whole numbers with at most 50 different values, each
+    /// twice on average.
     pub kind: Option<Kind>,
     /// Whether the first row is a header.
     pub header: Header,
-    /// Columns to leave out, by name or number, each by itself or several with commas between them.
+    /// Columns to leave out, by name or number, one or several with commas between them.
     pub drop: Vec<String>,
     /// Columns that are no features, by name, each with the flag that says so.
     pub aside: Vec<(String, &'static str)>,
@@ -72,9 +72,10 @@ pub struct SchemaOptions {
     pub categorical: Vec<String>,
     /// How categories become numbers.
     pub categories: Categories,
-    /// Columns of categories in which `NA` and its like are one, in the same way; nothing at all is one too.
+    /// Columns of categories where `NA` and the like are a category. They are named in the same way. An empty field is
+    /// one too.
     pub keep_na: Vec<String>,
-    /// Texts of inputs that stand for a missing value, in place of the usual ones; nothing at all always does.
+    /// Texts of inputs that stand for a missing value, in place of the usual ones. An empty field always does.
     pub missing: Option<Vec<String>>,
     /// Whether a missing category is one of its own, in all columns of categories.
     pub missing_is_category: bool,
@@ -85,7 +86,7 @@ pub struct SchemaOptions {
 /// Levels of a column at most: more is no category but free text, or a number in disguise.
 const LEVELS: usize = 1000;
 
-/// Learns the schema of a file in one pass; also says how many rows there are.
+/// Learns the schema of a file in one pass. It also returns the number of rows.
 ///
 /// ```
 /// use mercer_datasets::{RowFile, SchemaOptions, survey};
@@ -232,8 +233,8 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     let wanted = Wanted { target, inputs: &inputs, literal: &literal };
     let count = look(file, &heads, options, wanted, &mut seen, &mut targets)?;
     if count == 0 {
-        let below = if *named { " below the names of its columns" } else { "" };
-        return Err(wrong(format!("holds no rows{below}")));
+        let problem = if *named { "has column names but no rows" } else { "holds no rows" };
+        return Err(wrong(problem.to_owned()));
     }
     let (mut columns, mut mixed) = (Vec::new(), Vec::new());
     for (&at, seen) in inputs.iter().zip(seen) {
@@ -353,10 +354,10 @@ struct Heads {
 }
 
 impl Heads {
-    /// What is wrong in a line; in the first row it may be what that row was taken for.
+    /// The error in a line; in the first row it may be what that row was taken for.
     fn fault(&self, file: &RowFile, line: usize, problem: String) -> DataError {
         let hint = if self.first == Some(line) {
-            "; or, if the first row names the columns, say --header yes"
+            "; or, if the first row names the columns, use --header yes"
         } else {
             ""
         };
@@ -462,7 +463,7 @@ fn heads(file: &RowFile, options: &SchemaOptions) -> Result<Heads, DataError> {
     let mut known = HashSet::new();
     if let Some(name) = names.iter().find(|name| !known.insert(name.as_str())) {
         let data = if file.begins_with_names() {
-            ", or say --header no if its first row is data"
+            ", or use --header no if its first row is data"
         } else {
             ""
         };

@@ -90,7 +90,7 @@ fn what_cannot_be_learned_from_is_refused() {
         |target: &str| SchemaOptions { target: Some(target.to_owned()), ..Default::default() };
     let plain = SchemaOptions::default();
     for (text, options, told) in [
-        ("a,b\n", &plain, "holds no rows"),
+        ("a,b\n", &plain, "has column names but no rows"),
         ("", &plain, "holds no rows"),
         ("a,y\n1,2\n", &named("z"), "has no column `z` (--target); its columns are `a`, `y`"),
         ("1,2\n3,4\n", &named("5"), "no header, and no column `5`"),
@@ -150,7 +150,7 @@ fn what_cannot_be_learned_from_is_refused() {
         (
             "a,y\n1,0.5\n2,1.5\n3,2.5\n4,unknown\n",
             &plain,
-            "f.csv:5: the target `unknown` (column `y`) is not a finite number, as 3 others are; mend it",
+            "f.csv:5: the target `unknown` (column `y`) is not a number, but 3 others are; correct it",
         ),
     ] {
         let error = surveyed(text, options).unwrap_err().to_string();
@@ -224,8 +224,9 @@ fn a_column_of_numbers_is_one_whatever_it_begins_with() {
     for at in [0, 1, 20, 39] {
         for entry in ["inf", "-inf", "Infinity", "1e400", "unknown", "12 kg", "#DIV/0!", "- 3"] {
             let told = surveyed(&text(entry, at), &plain).unwrap_err().to_string();
+            let finite = if ["unknown", "12 kg", "- 3"].contains(&entry) { "" } else { "finite " };
             let expected =
-                format!("f.csv:{}: `{entry}` in column `x` is not a finite number", at + 2);
+                format!("f.csv:{}: `{entry}` in column `x` is not a {finite}number (", at + 2);
             assert!(told.starts_with(&expected), "{told}\nexpected {expected}");
             let digits = entry.contains(|c: char| c.is_ascii_digit());
             let remedy = if digits { "leave it empty if it is missing" } else { "(--missing " };

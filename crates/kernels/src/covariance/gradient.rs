@@ -29,7 +29,7 @@ pub struct Adjoint<'a> {
 }
 
 impl<'a> Adjoint<'a> {
-    /// `left · rightᵀ` of an `m × q` and an `n × q` matrix.
+    /// Returns `left · rightᵀ` of an `m × q` and an `n × q` matrix.
     ///
     /// # Panics
     /// If the ranks differ.
@@ -135,7 +135,7 @@ enum Walk {
 }
 
 impl Covariance {
-    /// Derivatives of `L` by the parameters and the inputs, from `∂L/∂K` of the Gram matrix.
+    /// Returns derivatives of `L` by parameters and inputs, from `∂L/∂K` of the Gram matrix.
     ///
     /// `gram`, if it is at hand, saves a Gaussian kernel its second evaluation; only what stands
     /// below its diagonal is read, so the memory of a Cholesky factorisation will do. Length scales
@@ -175,8 +175,7 @@ impl Covariance {
         CovarianceGradient { parameters, inputs: gradient }
     }
 
-    /// Derivatives of `L` by the parameters and both sides' inputs, from `∂L/∂K` of
-    /// [`Covariance::cross_gram`].
+    /// Returns derivatives of `L` by the parameters and both sides' inputs, from `∂L/∂K` of [`Covariance::cross_gram`].
     ///
     /// # Panics
     /// If the shapes do not fit.

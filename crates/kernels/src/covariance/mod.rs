@@ -15,7 +15,7 @@ use profile::Profile;
 use ready::Ready;
 use serde::{Deserialize, Serialize};
 
-/// A kernel with positive parameters, of which derivatives are known.
+/// A kernel with positive parameters and known derivatives.
 ///
 /// `r² = Σ_j (x_j − z_j)²/ℓ_j²`; `lengths` has one entry a column (anisotropic), or one for all.
 ///
@@ -169,12 +169,12 @@ impl Covariance {
         }
     }
 
-    /// Values of the parameters that can be learned.
+    /// Returns values of the parameters that can be learned.
     pub fn parameters(&self) -> Vec<f64> {
         self.named_parameters().into_iter().map(|(_, value)| value).collect()
     }
 
-    /// The same kernel with other values of its parameters.
+    /// Returns the same kernel with other values of its parameters.
     ///
     /// # Panics
     /// If there are not as many values as parameters.
@@ -212,7 +212,7 @@ impl Covariance {
         }
     }
 
-    /// `k(x, z)` of two points, by the definition.
+    /// Returns `k(x, z)` of two points, by the definition.
     ///
     /// # Panics
     /// If the points differ in dimension.
@@ -241,7 +241,7 @@ impl Covariance {
         }
     }
 
-    /// `k(x_i, x_i)` of the rows of `inputs`.
+    /// Returns `k(x_i, x_i)` of the rows of `inputs`.
     pub fn diagonal(&self, inputs: ArrayView2<'_, f64>) -> Array1<f64> {
         match self.variance() {
             Some(variance) => Array1::from_elem(inputs.nrows(), variance),
@@ -249,7 +249,7 @@ impl Covariance {
         }
     }
 
-    /// `k(x, x)`, where it is the same for all `x`: of stationary kernels.
+    /// Returns `k(x, x)`, where it is the same for all `x`: of stationary kernels.
     pub fn variance(&self) -> Option<f64> {
         match self {
             Self::Gaussian { scale, .. }
@@ -261,14 +261,14 @@ impl Covariance {
         }
     }
 
-    /// The Gram matrix of the rows of `inputs` (`n × d`), exactly symmetric.
+    /// Returns the Gram matrix of the rows of `inputs` (`n × d`), exactly symmetric.
     pub fn gram(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut gram = Array2::zeros((inputs.nrows(), inputs.nrows()));
         self.gram_into(inputs, gram.view_mut());
         gram
     }
 
-    /// As [`Covariance::gram`], into memory that is there (`n × n`).
+    /// Computes [`Covariance::gram`] into memory that is there (`n × n`).
     ///
     /// # Panics
     /// If the memory has another shape.
@@ -282,7 +282,7 @@ impl Covariance {
         }
     }
 
-    /// `k(x_i, z_j)` of the rows of `left` (`m × d`) and `right` (`n × d`): `m × n`.
+    /// Returns `k(x_i, z_j)` of the rows of `left` (`m × d`) and `right` (`n × d`): `m × n`.
     ///
     /// # Panics
     /// If the two differ in the number of columns.

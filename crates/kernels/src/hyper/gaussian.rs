@@ -17,10 +17,10 @@ use std::f64::consts::PI;
 /// h = β(x, x') β(z, z') u(x, z) u(x, z') u(x', z) u(x', z'),
 /// u(x, z) = exp(−‖x − z‖²/(8τ)),       β(x, x') = exp(−ρ ‖x − x'‖²),   ρ = 1/(2 sp) − 1/(8τ) ≥ 0
 /// ```
-/// in which every factor lies in `(0, 1]`: sums over pairs become matrix products of point Grams, no
-/// exponential is taken in a loop over pairs, nothing can overflow, and a partial product that
-/// underflows belongs to an `h` that does. `ρ ≥ 0` is `sp ≤ 4τ`, which both forms meet, and is
-/// what makes `β` a positive definite kernel, and with it every `h(q, ·)`.
+/// in which every factor lies in `(0, 1]`. Sums over pairs become matrix products of point Grams, no exponential is
+/// taken in a loop over pairs, and nothing can overflow. A partial product that underflows belongs to an `h` that does.
+/// `ρ ≥ 0` is `sp ≤ 4τ`, which both forms meet, and is what makes `β` a positive definite kernel, and with it every
+/// `h(q, ·)`.
 ///
 /// ```
 /// use mercer_kernels::GaussianHyper;
@@ -88,34 +88,34 @@ impl GaussianHyper {
         Ok(Self { pair_variance, mean_variance })
     }
 
-    /// `sp`, in input units squared.
+    /// Returns `sp`, in input units squared.
     pub const fn pair_variance(&self) -> f64 {
         self.pair_variance
     }
 
-    /// `τ`, in input units squared.
+    /// Returns `τ`, in input units squared.
     pub const fn mean_variance(&self) -> f64 {
         self.mean_variance
     }
 
-    /// `ρ` of the pair factor `β(x, x') = exp(−ρ ‖x − x'‖²)`, in 1 over input units squared.
+    /// Returns `ρ` of the pair factor `β(x, x') = exp(−ρ ‖x − x'‖²)`, in 1 over input units squared.
     pub fn pair_rate(&self) -> f64 {
         // Both constructors have sp ≤ 2s < 4τ.
         0.5 / self.pair_variance - 0.125 / self.mean_variance
     }
 
-    /// `1/(8τ)` of the point factor `u(x, z) = exp(−‖x − z‖²/(8τ))`.
+    /// Returns `1/(8τ)` of the point factor `u(x, z) = exp(−‖x − z‖²/(8τ))`.
     pub fn point_rate(&self) -> f64 {
         0.125 / self.mean_variance
     }
 
-    /// `β(x, x')` as a kernel of points.
+    /// Returns `β(x, x')` as a kernel of points.
     pub fn pair_kernel(&self) -> Kernel {
         Kernel::Gaussian { std: (2.0 * self.pair_rate()).sqrt() }
     }
 
-    /// `u(z_i, x_k)` of the rows of `landmarks` (`M × d`) and `points` (`n × d`): `M × n`, so that the
-    /// values of one landmark lie side by side. A point's values do not depend on its company.
+    /// Computes `u(z_i, x_k)` of the rows of `landmarks` (`M × d`) and `points` (`n × d`). The result is `M × n`, so
+    /// that the values of one landmark lie side by side. A point's values do not depend on its company.
     ///
     /// # Panics
     /// If the two differ in the number of columns.
@@ -128,7 +128,7 @@ impl GaussianHyper {
         kernel.sections(landmarks).at(points).t().as_standard_layout().into_owned()
     }
 
-    /// `h((x, x'), (z, z'))` by the definition.
+    /// Returns `h((x, x'), (z, z'))` by the definition.
     ///
     /// # Panics
     /// If the points differ in dimension.
@@ -148,7 +148,7 @@ impl GaussianHyper {
         (-pairs / (2.0 * self.pair_variance) - means / (2.0 * self.mean_variance)).exp()
     }
 
-    /// `ln` of `g_sp(0)² g_τ(0)`, `g_v(0) = (2πv)^(−d/2)`.
+    /// Returns `ln` of `g_sp(0)² g_τ(0)`, `g_v(0) = (2πv)^(−d/2)`.
     pub fn log_normaliser(&self, features: usize) -> f64 {
         let log = |variance: f64| (2.0 * PI * variance).ln();
         -0.5 * features as f64 * (2.0 * log(self.pair_variance) + log(self.mean_variance))

@@ -5,10 +5,9 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// A kernel of two points that was learned: `k(x, x') = Σ_q γ_q h(q, (x, x')) + bias`.
 ///
-/// Symmetric, and not positive definite in general. It is evaluated on blocks of points: for a
-/// Gaussian hyper-kernel `k(x, x') = β(x, x') Σ_q γ_q β_q w_q(x) w_q(x')` with `w_q(x) = u(x, z) u(x, z')`
-/// (see [`GaussianHyper`]), a matrix product of `2P` flops a value; for a Wishart hyper-kernel tile by
-/// tile of hyper-kernel values.
+/// Symmetric, and not positive definite in general. It is evaluated on blocks of points. For a Gaussian hyper-kernel
+/// `k(x, x') = β(x, x') Σ_q γ_q β_q w_q(x) w_q(x')` with `w_q(x) = u(x, z) u(x, z')` (see [`GaussianHyper`]), a matrix
+/// product of `2P` flops a value. For a Wishart hyper-kernel it is evaluated tile by tile of hyper-kernel values.
 ///
 /// ```
 /// use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs};
@@ -32,8 +31,8 @@ pub struct LearnedKernel {
 }
 
 impl LearnedKernel {
-    /// The expansion in `pairs` of the rows of `points` (`M × d`) with one coefficient a pair. Pairs
-    /// with coefficient 0 are dropped, and so are points without pairs.
+    /// Builds the expansion in `pairs` of the rows of `points` (`M × d`). It has one coefficient a pair. Pairs with
+    /// coefficient 0 are dropped, and so are points without pairs.
     ///
     /// # Errors
     /// [`KernelError::Shape`] if the numbers of pairs and coefficients differ;
@@ -79,14 +78,14 @@ impl LearnedKernel {
         })
     }
 
-    /// This, plus a constant. (It changes no support vector machine that has a bias of its own.)
+    /// Adds a constant to this kernel. (It changes no SVM that has a bias of its own.)
     #[must_use]
     pub const fn with_bias(mut self, bias: f64) -> Self {
         self.bias = bias;
         self
     }
 
-    /// The mean of learned kernels as functions: what divide and conquer returns.
+    /// Returns the mean of learned kernels as functions: what divide and conquer returns.
     ///
     /// # Errors
     /// [`KernelError::Shape`] without a kernel, or where the points are of different dimensions.
@@ -119,54 +118,54 @@ impl LearnedKernel {
         Ok(all)
     }
 
-    /// The constant.
+    /// Returns the constant.
     pub const fn bias(&self) -> f64 {
         self.bias
     }
 
-    /// The hyper-kernel.
+    /// Returns the hyper-kernel.
     pub const fn hyper(&self) -> &HyperKernel {
         &self.kernel
     }
 
-    /// The points that the pairs are of (`M × d`).
+    /// Returns the points that the pairs are of (`M × d`).
     pub fn points(&self) -> ArrayView2<'_, f64> {
         self.points.view()
     }
 
-    /// The pairs with a coefficient.
+    /// Returns the pairs with a coefficient.
     pub const fn pairs(&self) -> &Pairs {
         &self.pairs
     }
 
-    /// `γ`, one a pair.
+    /// Returns `γ`, one a pair.
     pub fn coefficients(&self) -> ArrayView1<'_, f64> {
         self.coefficients.view()
     }
 
-    /// Number of pairs with a coefficient.
+    /// Returns the number of pairs with a coefficient.
     pub const fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether it is the constant alone.
+    /// Returns whether it is the constant alone.
     pub const fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Dimension `d` of the points.
+    /// Returns the dimension `d` of the points.
     pub fn features(&self) -> usize {
         self.points.ncols()
     }
 
-    /// `‖k‖²` in the hyper-kernel's space, the bias apart: `γᵀ H γ`.
+    /// Returns `‖k‖²` in the hyper-kernel's space, the bias apart: `γᵀ H γ`.
     pub fn norm_squared(&self, threads: usize) -> f64 {
         let gram = self.kernel.gram(self.points.view(), &self.pairs, threads);
         self.coefficients.dot(&gram.dot(&self.coefficients))
     }
 
-    /// `k(x_i, z_j)` for the rows of `left` (`m × d`) and `right` (`n × d`): `m × n`, by `threads`
-    /// threads. The result does not depend on their number.
+    /// Returns `k(x_i, z_j)` for the rows of `left` (`m × d`) and `right` (`n × d`): `m × n`, by `threads` threads. The
+    /// result does not depend on their number.
     ///
     /// # Panics
     /// If the points have another dimension.
@@ -198,7 +197,7 @@ impl LearnedKernel {
         values
     }
 
-    /// `k(x_i, x_j)` for the rows of `points` (`m × d`), exactly symmetric.
+    /// Returns `k(x_i, x_j)` for the rows of `points` (`m × d`), exactly symmetric.
     ///
     /// # Panics
     /// If the points have another dimension.
@@ -225,9 +224,9 @@ impl LearnedKernel {
         }
     }
 
-    /// `k(x_i, z_j)` of several kernels, `m × n` each. Where they differ in their coefficients and biases
-    /// alone, as those of a path of ridges do, the values of a Wishart hyper-kernel, which are what
-    /// costs, are computed once for all; otherwise this is [`LearnedKernel::block`] of each.
+    /// Returns `k(x_i, z_j)` of several kernels, `m × n` each. The kernels of a path of ridges differ in their
+    /// coefficients and biases alone. Then the values of a Wishart hyper-kernel, which dominate the cost, are computed
+    /// once for all; otherwise this is [`LearnedKernel::block`] of each.
     ///
     /// # Panics
     /// If the points have another dimension.
@@ -255,7 +254,7 @@ impl LearnedKernel {
             .collect()
     }
 
-    /// `k(x_i, x_j)` of several kernels, exactly symmetric, computed as [`LearnedKernel::blocks`] are.
+    /// Returns `k(x_i, x_j)` of several kernels, exactly symmetric, computed as [`LearnedKernel::blocks`] are.
     ///
     /// # Panics
     /// If the points have another dimension.

@@ -63,7 +63,7 @@ pub enum HyperKernel {
 }
 
 impl HyperKernel {
-    /// `h((x, x'), (z, z'))`, unnormalised: in `(0, 1]`.
+    /// Returns `h((x, x'), (z, z'))`, unnormalised: in `(0, 1]`.
     ///
     /// # Panics
     /// If the points differ in dimension, or have another than a Wishart kernel's `D`.
@@ -78,9 +78,9 @@ impl HyperKernel {
         }
     }
 
-    /// `ln c` of the normaliser: with it, `c h` integrates as the paper prints it. `features` is `d`.
+    /// Returns `ln c` of the normaliser: with it, `c h` integrates as the paper prints it. `features` is `d`.
     ///
-    /// With `c`, the coefficients of a ridge `λ` are those of `λ/c` without it: nothing else changes.
+    /// With `c`, the coefficients of a ridge `λ` equal the coefficients of `λ/c` without it: nothing else changes.
     pub fn log_normaliser(&self, features: usize) -> f64 {
         match self {
             Self::Gaussian(kernel) => kernel.log_normaliser(features),
@@ -88,8 +88,8 @@ impl HyperKernel {
         }
     }
 
-    /// The hyper-Gram matrix of `pairs` of the rows of `points` (`m × d`): `P × P`, exactly
-    /// symmetric, by `threads` threads.
+    /// Computes the hyper-Gram matrix of `pairs` of the rows of `points` (`m × d`). It is `P × P`, exactly symmetric,
+    /// by `threads` threads.
     ///
     /// ```
     /// use mercer_kernels::{GaussianHyper, HyperKernel, Pairs};
@@ -108,7 +108,7 @@ impl HyperKernel {
         self.sections(points, pairs).gram(threads)
     }
 
-    /// The functions `h(q, ·)` of `pairs` of the rows of `points`, ready to be evaluated at many pairs.
+    /// Returns the functions `h(q, ·)` of `pairs` of the rows of `points`. They can be evaluated at many pairs.
     ///
     /// # Panics
     /// If a pair names a row that is not there.

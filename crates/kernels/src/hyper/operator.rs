@@ -3,8 +3,8 @@ use super::{GaussianHyper, Pairs};
 use mercer_linalg::SymmetricOperator;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// `W^½ H W^½` over **all** unordered pairs of `m` points, `H` of a Gaussian hyper-kernel and `W` the
-/// weights of the pairs, known by its products only: `O(m²)` memory for a matrix of `m⁴/4` entries.
+/// The operator `W^½ H W^½` over **all** unordered pairs of `m` points. `H` is of a Gaussian hyper-kernel and `W` the
+/// weights of the pairs. It is known by its products only: `O(m²)` memory for a matrix of `m⁴/4` entries.
 ///
 /// By the product form of [`GaussianHyper`], with `w_q = u_i o u_j` and `c = γ o β`,
 /// ```text
@@ -44,7 +44,7 @@ impl PairOperator {
         Self { factors: kernel.point_factors(points, points), scales, pairs, threads }
     }
 
-    /// The pairs, in the order of the operator's rows.
+    /// Returns the pairs, in the order of the operator's rows.
     pub const fn pairs(&self) -> &Pairs {
         &self.pairs
     }

@@ -17,12 +17,12 @@ use std::ops::Range;
 pub struct Pairs(Vec<(usize, usize)>);
 
 impl Pairs {
-    /// All of `m` points, row by row of the upper triangle.
+    /// Returns all of `m` points, row by row of the upper triangle.
     pub fn all(points: usize) -> Self {
         Self((0..points).flat_map(|i| (i..points).map(move |j| (i, j))).collect())
     }
 
-    /// Those of [`Pairs::all`] with these numbers in its order, without a list of the others: all pairs of
+    /// Lists the pairs of [`Pairs::all`] with these numbers in its order. It makes no list of the others: all pairs of
     /// many points can be gone through in parts.
     ///
     /// ```
@@ -47,33 +47,33 @@ impl Pairs {
         Self(rows.skip(skipped).take(count).collect())
     }
 
-    /// These, each with its smaller index first.
+    /// Returns these, each with its smaller index first.
     pub fn new(pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         Self(pairs.into_iter().map(|(i, j)| (i.min(j), i.max(j))).collect())
     }
 
-    /// Number of unordered pairs of `m` points, `m(m + 1)/2`, the diagonal included. (The paper's
-    /// text prints a binomial coefficient upside down; `m(m − 1)/2` is the number without it.)
+    /// Returns the number of unordered pairs of `m` points, `m(m + 1)/2`, the diagonal included. (The paper's text
+    /// prints a binomial coefficient upside down; `m(m − 1)/2` is the number without it.)
     pub const fn count(points: usize) -> usize {
         points * (points + 1) / 2
     }
 
-    /// Number of pairs.
+    /// Returns the number of pairs.
     pub const fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The pairs, each with its smaller index first.
+    /// Returns the pairs, each with its smaller index first.
     pub fn as_slice(&self) -> &[(usize, usize)] {
         &self.0
     }
 
-    /// Ordered pairs that pair `q` stands for: 1 if its points are the same, else 2.
+    /// Returns the number of ordered pairs that pair `q` stands for. It is 1 if its points are the same, else 2.
     ///
     /// # Panics
     /// If there is no pair `q`.
@@ -82,7 +82,7 @@ impl Pairs {
         if i == j { 1.0 } else { 2.0 }
     }
 
-    /// [`Pairs::weight`] of every pair.
+    /// Returns [`Pairs::weight`] of every pair.
     pub fn weights(&self) -> impl Iterator<Item = f64> {
         self.0.iter().map(|(i, j)| if i == j { 1.0 } else { 2.0 })
     }

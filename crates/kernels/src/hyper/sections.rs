@@ -59,17 +59,17 @@ impl PairSections {
         Self { kernel, centre, pairs }
     }
 
-    /// Number of functions `P`.
+    /// Returns the number of functions `P`.
     pub fn len(&self) -> usize {
         self.pairs.within.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The hyper-Gram matrix of the fixed pairs with themselves (`P × P`), exactly symmetric.
+    /// Returns the hyper-Gram matrix of the fixed pairs with themselves (`P × P`), exactly symmetric.
     pub fn gram(&self, threads: usize) -> Array2<f64> {
         let n = self.len();
         let mut gram = Array2::zeros((n, n));
@@ -84,8 +84,8 @@ impl PairSections {
         gram
     }
 
-    /// One row of [`Self::gram`], of one fixed pair with all (`P`), but for rounding: for matrices too large to be
-    /// stored.
+    /// Computes one row of [`Self::gram`], but for rounding. It is of one fixed pair with all (`P`), for matrices too
+    /// large to be stored.
     ///
     /// ```
     /// use mercer_kernels::{HyperKernel, Pairs, WishartHyper};
@@ -108,12 +108,12 @@ impl PairSections {
         row
     }
 
-    /// The diagonal of [`Self::gram`] (`P`).
+    /// Returns the diagonal of [`Self::gram`] (`P`).
     pub fn diagonal(&self) -> Array1<f64> {
         (0..self.len()).map(|pair| self.kernel.on_diagonal(&self.pairs, pair)).collect()
     }
 
-    /// `h(p, q)` for pairs `p` of the rows of `points`: `|p| × P`, by `threads` threads.
+    /// Returns `h(p, q)` for pairs `p` of the rows of `points`: `|p| × P`, by `threads` threads.
     ///
     /// # Panics
     /// If a pair names a row that is not there.
@@ -122,8 +122,8 @@ impl PairSections {
         self.tiles(&prepare(&self.kernel, &self.centre, points, points, pairs), threads)
     }
 
-    /// `h((x_i, z_j), q)` for every row `x_i` of `left` (`m × d`) and `z_j` of `right` (`n × d`), row by
-    /// row: `m n × P`, by `threads` threads.
+    /// Computes `h((x_i, z_j), q)` for every row `x_i` of `left` and `z_j` of `right`. Shapes are `m × d` and `n × d`;
+    /// the result is row by row, `m n × P`, by `threads` threads.
     ///
     /// # Panics
     /// If the points differ in dimension.
@@ -180,7 +180,7 @@ impl PairSections {
         values
     }
 
-    /// The columns of a band from `first` on: `h` between some pairs and those of the sections.
+    /// The columns of a band from `first` on: `h` between some pairs and the pairs of the sections.
     fn fill_band(&self, rows: &Selected<'_>, first: usize, mut band: ArrayViewMut2<'_, f64>) {
         for start in (first..self.len()).step_by(TILE) {
             let end = (start + TILE).min(self.len());
@@ -190,7 +190,7 @@ impl PairSections {
     }
 }
 
-/// Copies what is above the diagonal below it. Halves are disjoint, so that no thread waits.
+/// Copies the entries above the diagonal below it. Halves are disjoint, so that no thread waits.
 fn mirror(mut square: ArrayViewMut2<'_, f64>, threads: usize) {
     let n = square.nrows();
     if n <= BLOCK {

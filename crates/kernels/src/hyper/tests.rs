@@ -376,7 +376,7 @@ proptest! {
     }
 }
 
-/// Where squares overflow a value is no number, and never that of equal pairs.
+/// Where squares overflow a value is no number, and never the value of equal pairs.
 #[test]
 fn squares_that_overflow_make_no_equal_pairs() {
     let points = array![[1e200, 0.0], [0.0, -2e200], [3e200, 1e200]];

@@ -1,7 +1,7 @@
 use ndarray::{ArrayView2, Axis};
 
-/// The total variance `(1/m) Σ ‖x_i − x̄‖²` of the rows (`m × d`), in input units squared: half the
-/// mean squared distance of two rows.
+/// Returns the total variance `(1/m) Σ ‖x_i − x̄‖²` of the rows (`m × d`). It is in input units squared: half the mean
+/// squared distance of two rows.
 ///
 /// It is what "the variance of the data" has to mean as the width of a hyper-kernel. The variance of
 /// an entry, [`entry_variance`], is some `d` times smaller, and with it a pair of sixty-dimensional
@@ -19,7 +19,7 @@ pub fn total_variance(inputs: ArrayView2<'_, f64>) -> f64 {
     })
 }
 
-/// The variance over all entries of the rows (`m × d`), as if they were one sample of `m d` numbers.
+/// Returns the variance over all entries of the rows (`m × d`). They count as one sample of `m d` numbers.
 ///
 /// The literal reading of "the variance of the data"; kept to show what it does.
 ///

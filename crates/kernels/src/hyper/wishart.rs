@@ -4,8 +4,8 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use statrs::function::gamma::ln_gamma;
 use std::f64::consts::{LN_2, PI};
 
-/// The Wishart hyper-kernel, unnormalised: the inverse Wishart mixture, over covariances `Σ`, of four
-/// Gaussian bumps multiplied,
+/// The Wishart hyper-kernel, unnormalised. It is the inverse Wishart mixture, over covariances `Σ`, of four Gaussian
+/// bumps multiplied,
 /// ```text
 /// h ∝ ∫∫ N(p; x, Σ) N(p; x', Σ) N(p; z, Σ) N(p; z', Σ) IW(Σ; D, b) dp dΣ
 /// h = det(I_3 + Bᵀ D⁻¹ B)^(−(b+3)/2),      B = [(x − x')/√2, (z − z')/√2, (x + x')/2 − (z + z')/2]
@@ -37,8 +37,8 @@ pub struct WishartHyper {
 }
 
 impl WishartHyper {
-    /// Of the scale matrix `D` (`d × d`, symmetric positive definite, input units squared) and the
-    /// degrees of freedom `b > d − 1`.
+    /// Builds the hyper-kernel of the scale matrix `D` and the degrees of freedom `b`. `D` is `d × d`, symmetric
+    /// positive definite, in input units squared; `b > d − 1`.
     ///
     /// # Errors
     /// [`KernelError::Freedom`]; [`KernelError::NotPositiveDefinite`] for `D`, also if it is not square
@@ -78,8 +78,8 @@ impl WishartHyper {
         Ok(Self { whitening, log_determinant: factor.log_determinant(), freedom })
     }
 
-    /// The default for data of total variance `s` in `d` dimensions, where the paper states nothing:
-    /// `b = d + 3` and `D = (b − d − 1) s I`, so that the mean covariance is `s I`.
+    /// Builds the default for data of total variance `s` in `d` dimensions. The paper states nothing: `b = d + 3` and
+    /// `D = (b − d − 1) s I`, so that the mean covariance is `s I`.
     ///
     /// # Errors
     /// [`KernelError::Deviation`] unless the variance is positive and finite; [`KernelError::NoInputs`].
@@ -131,27 +131,27 @@ impl WishartHyper {
         Ok(Self { whitening, log_determinant, freedom })
     }
 
-    /// `L⁻¹` of `D = L Lᵀ` (`d × d`).
+    /// Returns `L⁻¹` of `D = L Lᵀ` (`d × d`).
     pub fn whitening(&self) -> ArrayView2<'_, f64> {
         self.whitening.view()
     }
 
-    /// `ln det D`.
+    /// Returns `ln det D`.
     pub const fn log_determinant(&self) -> f64 {
         self.log_determinant
     }
 
-    /// Dimension `d` of the points.
+    /// Returns the dimension `d` of the points.
     pub fn features(&self) -> usize {
         self.whitening.nrows()
     }
 
-    /// Degrees of freedom `b`.
+    /// Returns the degrees of freedom `b`.
     pub const fn freedom(&self) -> f64 {
         self.freedom
     }
 
-    /// `h((x, x'), (z, z'))`.
+    /// Returns `h((x, x'), (z, z'))`.
     ///
     /// # Panics
     /// If the points do not have `d` entries.
@@ -179,7 +179,7 @@ impl WishartHyper {
         points.dot(&self.whitening.t())
     }
 
-    /// `ln[2^−d π^(−3d/2) Γ_d((b+3)/2)/Γ_d(b/2) |D|^(−3/2)]`.
+    /// Returns `ln[2^−d π^(−3d/2) Γ_d((b+3)/2)/Γ_d(b/2) |D|^(−3/2)]`.
     pub fn log_normaliser(&self) -> f64 {
         let d = self.features() as f64;
         // Γ_d(a) = π^(d(d−1)/4) Π_i Γ(a − i/2): the powers of π cancel in the ratio.

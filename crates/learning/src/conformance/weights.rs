@@ -53,8 +53,9 @@ impl Conformance<'_> {
     }
 }
 
-/// Settings at which equal fits end in equal numbers, of those that a method declares: one batch of all rows, in
-/// their order, double precision, and an iteration that ends at its limit. Frequencies that are learned move.
+/// Settings at which equal fits end in equal numbers, among the settings that a method declares. They are one batch of
+/// all rows, in their order, double precision, and an iteration that ends at its limit. Frequencies that are learned
+/// move.
 fn exact(declared: &[Setting], rows: usize) -> Settings {
     let batch = Value::from(rows);
     [

@@ -177,8 +177,8 @@ fn a_rough_operator_gives_the_exact_solution_for_few_exact_products() {
     assert_eq!(refused, Err(LinalgError::Height { expected: 120, found: 119 }));
 }
 
-/// Where the matrix is singular to single precision, what is said is the residual of the matrix itself, and
-/// no worse than that of zeros.
+/// Where the matrix is singular to single precision, the reported residual is the matrix's own, and no worse than the
+/// residual of zeros.
 #[test]
 fn a_rough_operator_that_is_too_rough_is_found_out() {
     let a = kernel(100);

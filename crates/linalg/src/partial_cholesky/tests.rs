@@ -126,8 +126,8 @@ fn threads_do_not_change_it() {
     assert!(one.residual <= 1e-8 * n as f64);
 }
 
-/// Grown by some and by some it has the pivots and the columns of one that was made at once, also where a step
-/// ends within a round, and its residual is that of the columns in use.
+/// Grown by some and by some it has the pivots and the columns of one that was made at once, also where a step ends
+/// within a round. Its residual is the residual of the columns in use.
 #[test]
 fn it_grows_to_what_it_would_have_been_at_once() {
     let n = ROWS + 50;

@@ -130,8 +130,8 @@ fn leave_one_out_of_a_row_that_decides_alone_has_the_ridge_of_the_rest() {
     }
 }
 
-/// What is left of a row outside the others is known to a few digits of its own directions, however weak
-/// another direction is that it has no part in.
+/// The part of a row outside the others is known to a few digits of its own directions, however weak another direction
+/// is that it has no part in.
 #[test]
 fn a_weak_direction_of_other_rows_hides_nothing_of_a_row() {
     let a = ndarray::array![[1.0, 0.0], [5e-4, 0.0], [0.0, 1e-6], [0.0, 1e-6]];
@@ -173,8 +173,8 @@ fn errors_of_many_ridges_are_those_of_each_ones_residuals() {
     }
 }
 
-/// Well conditioned, rows of which little is left among them; of a scale that is far from 1; and with a
-/// direction so weak that single precision would not do.
+/// Well conditioned, with rows that have little left among them; of a scale that is far from 1; and with a direction so
+/// weak that single precision would not do.
 #[test]
 fn errors_in_single_precision_are_those_in_double() {
     let (n, d) = (1500, 600);

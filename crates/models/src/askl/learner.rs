@@ -9,7 +9,7 @@ use mercer_learning::{
 
 /// One of the five methods with its settings checked.
 ///
-/// Weights of rows multiply their losses, and their shares in a penalty of the features, over the mean weight; in a
+/// Weights of rows, over the mean weight, multiply their losses and their shares in a penalty of the features. In a
 /// penalty that is a sum over a batch a row of weight `w` counts as `w` rows. A batch draws rows whatever their
 /// weights.
 ///
@@ -33,12 +33,12 @@ impl Askl {
         Self(params)
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub const fn params(&self) -> &AsklParams {
         &self.0
     }
 
-    /// What is minimised for a task.
+    /// The objective for a task.
     pub(crate) fn plan(&self, task: Task) -> Result<Plan, LearningError> {
         let params = &self.0;
         let &AsklParams { lambda1, lambda2, .. } = params;

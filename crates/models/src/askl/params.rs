@@ -32,7 +32,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The method's registered name.
+    /// Returns the method's registered name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sk => "sk",
@@ -43,12 +43,12 @@ impl Kind {
         }
     }
 
-    /// Whether `φ` is the sum of two maps.
+    /// Returns whether `φ` is the sum of two maps.
     pub const fn non_stationary(self) -> bool {
         matches!(self, Self::Nsk | Self::Nskl | Self::Askl)
     }
 
-    /// Whether the frequencies are learned.
+    /// Returns whether the frequencies are learned.
     pub const fn learns_frequencies(self) -> bool {
         matches!(self, Self::Skl | Self::Nskl | Self::Askl)
     }
@@ -104,7 +104,7 @@ pub enum Norms {
     Unsquared,
 }
 
-/// Whether gradients reach the read-out.
+/// Whether gradients reach the output weights.
 ///
 /// ```
 /// use mercer_learning::Settings;
@@ -122,7 +122,7 @@ pub enum Norms {
 pub enum ReadOut {
     /// `W` is trained.
     Trained,
-    /// `W` receives no gradient and only the threshold moves it, as in the authors' code of ASKL:
+    /// `W` receives no gradient, and only the threshold moves it. As in the authors' code of ASKL,
     /// `W_t = W_0 − t η λ1 U_0 V_0ᵀ`. The other four methods train `W` nevertheless.
     Frozen,
 }
@@ -258,7 +258,7 @@ mercer_learning::parameters! {
 }
 
 impl AsklParams {
-    /// The learner, after checking every setting.
+    /// Returns the learner, after checking every setting.
     ///
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.

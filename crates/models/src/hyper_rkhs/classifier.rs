@@ -14,16 +14,20 @@ use mercer_solvers::Spectrum;
 use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 
-/// A support vector machine with a kernel learned from the labels of the training rows.
+/// A support vector machine (SVM) whose kernel is learned from the labels of training rows.
 ///
-/// Stage 1 regresses the ideal kernel (`same` for two rows of a class, `other` else) in a
-/// hyper-kernel's space; stage 2 is a machine with the learned kernel for each two classes, and most
-/// votes win. Facts of a fit: those of stage 1, and `smallest-eigenvalue`, `largest-eigenvalue`,
-/// `negative-mass`, [`fact::KERNEL_VARIATION`] of the learned Gram matrix (of 1000 rows at most), with a tube also
-/// `negative-mass-without-bias` (the regression's bias adds a constant to the kernel, which is of no
-/// consequence to a machine that has its own), `support-vectors` of the machines, `rows-kept` in the model (all of them
-/// with a mended spectrum), `machines`, `machine-rows`, `stage-1-rows`. `pairs` are ordered pairs, however the solver
-/// counts them; with [`Search::Folds`] what it chose and `search-not-converged`.
+/// Stage 1 regresses the ideal kernel (`same` for two rows of a class, `other` else) in a hyper-kernel's space. Stage 2
+/// is an SVM with the learned kernel for each two classes, and most votes win. Facts of a fit:
+/// - the facts of stage 1;
+/// - `smallest-eigenvalue`, `largest-eigenvalue`, `negative-mass` and [`fact::KERNEL_VARIATION`] of the learned Gram
+///   matrix (of 1000 rows at most);
+/// - with a tube also `negative-mass-without-bias`: the regression's bias adds a constant to the kernel, which is of no
+///   consequence to an SVM that has its own bias;
+/// - `support-vectors` of the SVMs, `rows-kept` in the model (all of them with a corrected spectrum), `machines`,
+///   `machine-rows` and `stage-1-rows`.
+///
+/// `pairs` are ordered pairs, however the solver counts them; with [`Search::Folds`] what it chose and
+/// `search-not-converged`.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
@@ -47,7 +51,7 @@ const SPECTRUM_ROWS: usize = 1000;
 const FEW_ROWS: usize = 200;
 
 impl HyperClassifierParams {
-    /// The learner, after checking every setting.
+    /// Returns the learner, after checking every setting.
     ///
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
@@ -82,7 +86,7 @@ impl HyperClassifierParams {
 }
 
 impl HyperClassifier {
-    /// The settings.
+    /// Returns the settings.
     pub const fn params(&self) -> &HyperClassifierParams {
         &self.0
     }
@@ -107,8 +111,8 @@ impl HyperClassifier {
         }
     }
 
-    /// The average of what is learned on disjoint random subsets, each with its own landmarks and, if
-    /// they are counted, its own pairs.
+    /// The average of kernels learned on disjoint random subsets, each with its own landmarks and, if they are counted,
+    /// its own pairs.
     fn learn_by_subsets(
         &self,
         kernel: &HyperKernel,
@@ -158,7 +162,7 @@ impl HyperClassifier {
     }
 }
 
-/// Facts of subsets that are those of all of them when added.
+/// Facts of subsets whose sum is the fact of the whole fit.
 const SUMMED: [&str; 5] =
     ["iterations", "landmark-pairs", "pairs", "support-pairs", "machine-steps"];
 
@@ -166,9 +170,9 @@ const SUMMED: [&str; 5] =
 const NON_NEGATIVE_POINTS: usize = 40;
 const NON_NEGATIVE_LANDMARKS: usize = 20;
 
-/// How far the values of a kernel for two rows that differ lie apart, largest less smallest, as a share of its
-/// largest: where they are all the same, it knows of no two rows more than that they differ. `None` of so few rows
-/// that equal values are no surprise.
+/// How far the values of a kernel for two rows that differ lie apart: largest less smallest, as a share of its largest.
+/// Where the values are all the same, the kernel knows only that two rows differ. `None` of so few rows that equal
+/// values are no surprise.
 fn variation(gram: ArrayView2<'_, f64>, points: ArrayView2<'_, f64>) -> Option<f64> {
     if gram.nrows() < 4 {
         return None;

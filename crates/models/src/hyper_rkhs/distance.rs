@@ -1,4 +1,4 @@
-//! How far the solution of approximated normal equations is from that of the exact ones.
+//! The distance between the solutions of approximated and of exact normal equations.
 
 use super::system::System;
 use super::{PairTarget, numerical};
@@ -42,14 +42,14 @@ const LANES: usize = 8;
 /// ```text
 /// T̂ − T = −Σ_ij E_ij (φ_ij/β_ij) (φ_ij/β_ij)ᵀ,      ρ = Σ_ij (E'_ij Y_ij/β_ij − E_ij k̂_ij/β_ij²) φ_ij
 /// ```
-/// (`φ_ij/β_ij` is a product of point factors: nothing is divided). Both are summed over the pairs of `n`
-/// rows drawn without replacement, those of a row with itself times `m/n`, the others times
-/// `m (m − 1)/(n (n − 1))`. Up to 400 points `n = m` in both, these are the sums, and what follows is a bound up to
-/// rounding. Beyond, the pairs of fewer rows have the sums as expectations only: `η` is estimated from 400 rows
-/// ([`FEW`], fewer at a large rank), `ρ` from 600 ([`SAMPLE`]). The distance is no convex function of them (a lesser of
-/// two, over `1 − η`), so that no side is known on which it errs; beyond 600 points twice its deviation over draws of
-/// the rows of `ρ`, with `η` as it is, is added: that of a jackknife which leaves out one of ten groups of rows,
-/// times `(1 − n/m)^½`.
+/// (`φ_ij/β_ij` is a product of point factors: nothing is divided). Both are summed over the pairs of `n` rows drawn
+/// without replacement. The pairs of a row with itself count times `m/n`, the others times `m (m − 1)/(n (n − 1))`. Up
+/// to 400 points `n = m` in both, these are the sums, and what follows is a bound up to rounding. Beyond, the pairs of
+/// fewer rows have the sums as expectations only: `η` is estimated from 400 rows ([`FEW`], fewer at a large rank), `ρ`
+/// from 600 ([`SAMPLE`]). The distance is no convex function of them (a lesser of two, over `1 − η`), so that no side
+/// is known on which it errs. Beyond 600 points twice its standard deviation over draws of the rows of `ρ`, with `η` as
+/// it is, is added. A jackknife gives this deviation: it leaves out one of ten groups of rows, and the result is
+/// multiplied by `(1 − n/m)^½`.
 pub(super) struct Distance {
     /// `E` among the rows (`n × n`), and `E' o Y`.
     of_normal: Array2<f64>,
@@ -202,8 +202,8 @@ fn weights(m: usize, n: usize) -> (f64, f64) {
 /// Groups of rows that the jackknife leaves out one by one.
 const GROUPS: usize = 10;
 
-/// `Σ_ij A_ij w(i) w(j)` over the rows of each group with those of each, without those of a row with itself,
-/// and over these.
+/// `Σ_ij A_ij w(i) w(j)` over the rows of each group with the rows of each, without the pairs of a row with itself, and
+/// over these.
 struct Sums {
     /// `GROUPS × GROUPS` vectors of `P`.
     others: Vec<Array1<f64>>,

@@ -65,7 +65,7 @@ type Columns<'a> = Box<dyn Fn(&[usize], Range<usize>, ArrayViewMut2<'_, f64>) + 
 /// A factor `C` of a Gaussian kernel of the points, and sums over its columns.
 struct Grown<'a> {
     factor: GrowingCholesky<Columns<'a>>,
-    /// `|Cᵀ v|²` of each of some vectors, or what is added up of them.
+    /// `|Cᵀ v|²` of each of some vectors, or the partial sums of it.
     sums: Array1<f64>,
     /// Columns that are in the sums.
     summed: usize,
@@ -121,7 +121,7 @@ enum Right<'a> {
     Dense(Array1<f64>),
 }
 
-/// What is to be solved, over which span, and how exactly.
+/// The problem to solve, over which span, and how exactly.
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a, 't, 'f> {
     pub gaussian: &'a GaussianHyper,
@@ -133,7 +133,7 @@ pub(super) struct Problem<'a, 't, 'f> {
     pub fitting: &'a Fitting<'f>,
 }
 
-/// The normal equations of [`super::LinearTime`]: more columns are added to what is there, and nothing that was
+/// The normal equations of [`super::LinearTime`]: more columns are added to the present ones, and nothing that was
 /// summed is summed again.
 pub(super) struct Equations<'a, 't, 'f> {
     problem: Problem<'a, 't, 'f>,

@@ -6,19 +6,18 @@ use mercer_learning::{LearningError, State};
 use mercer_linalg::{PartialCholesky, product, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
 
-/// Features of a kernel that was learned with a Gaussian hyper-kernel, `k(x, x') ≈ Σ_f s_f φ_f(x) φ_f(x')` with
-/// `s_f = ±1`: a map into a Krein space, whose inner product need not be positive. With them anything
-/// that is linear in features, a second stage too, costs time linear in the number of points.
+/// Features of a kernel that was learned with a Gaussian hyper-kernel. They satisfy `k(x, x') ≈ Σ_f s_f φ_f(x) φ_f(x')`
+/// with `s_f = ±1`: a map into a Krein space, whose inner product need not be positive. With them anything that is
+/// linear in features, a second stage too, costs time linear in the number of points.
 ///
 /// Such a kernel is `k(x, x') = β(x, x') Σ_q c_q w_q(x) w_q(x') + bias` (see [`LearnedKernel`]). Of the two factors
 ///
 /// - `β` is positive definite: `β(x, x') ≈ C(x) C(x')ᵀ`, `C(x) = β(x, Z) β(Z, Z)^(−½)` with `L` pivots `Z` that a
-///   partial Cholesky factorisation takes from the reference points. What is left of it,
-///   `e(x) = 1 − ‖C(x)‖²`, is known at every point ([`KreinFeatures::residual`]), and
-///   `|β − C Cᵀ|(x, x') ≤ (e(x) e(x'))^½`.
+///   partial Cholesky factorisation takes from the reference points. The remainder `e(x) = 1 − ‖C(x)‖²` is known at
+///   every point ([`KreinFeatures::residual`]), and `|β − C Cᵀ|(x, x') ≤ (e(x) e(x'))^½`.
 /// - The sum `f(x, x')` is `Σ_s σ_s v_s(x) v_s(x')` at the reference points `X` (at most 600 of them), where
-///   `f(X, X) u_s = σ_s u_s`, and elsewhere with `v_s(x) = f(x, X) u_s/σ_s`: a symmetric form of `P` functions is
-///   known everywhere from where these are independent. Functions of small `|σ_s|` are left out.
+///   `f(X, X) u_s = σ_s u_s`. Elsewhere it is the same with `v_s(x) = f(x, X) u_s/σ_s`: a symmetric form of `P`
+///   functions is known everywhere from where these are independent. Functions of small `|σ_s|` are left out.
 ///
 /// The features are `|σ_s|^½ v_s(x) C_l(x)`, with the sign of `σ_s`, and `|bias|^½`.
 ///
@@ -54,9 +53,9 @@ pub struct KreinFeatures {
 }
 
 impl KreinFeatures {
-    /// Of `kernel`, with at most `rank` pivots among the rows of `reference` (`n × d`), and functions of
-    /// `|σ|` above `tolerance` times the largest. Of more than 600 rows the functions are looked at on some, so that
-    /// these should stand in no order: shuffle those of a file.
+    /// Computes the features of `kernel`, with pivots among the rows of `reference` (`n × d`). There are at most `rank`
+    /// pivots, and functions of `|σ|` above `tolerance` times the largest. Of more than 600 rows the functions are
+    /// looked at on some, so that these should stand in no order: shuffle the rows of a file.
     ///
     /// # Errors
     /// [`LearningError::Setting`] for a kernel of a Wishart hyper-kernel, which is no product over
@@ -112,12 +111,12 @@ impl KreinFeatures {
         })
     }
 
-    /// Number of features.
+    /// Returns the number of features.
     pub fn len(&self) -> usize {
         self.signs.len()
     }
 
-    /// Whether there is none: the kernel is 0.
+    /// Returns whether there is none: the kernel is 0.
     pub fn is_empty(&self) -> bool {
         self.signs.is_empty()
     }
@@ -175,12 +174,12 @@ impl KreinFeatures {
         Ok(Self { gaussian, points, pairs, map, pivots, inverse, bias, signs })
     }
 
-    /// `s_f`, 1 or −1.
+    /// Returns `s_f`, 1 or −1.
     pub fn signs(&self) -> ArrayView1<'_, f64> {
         self.signs.view()
     }
 
-    /// The features at the rows of `x` (`n × d`): `n × F`.
+    /// Returns the features at the rows of `x` (`n × d`): `n × F`.
     ///
     /// # Panics
     /// If the points have another dimension.
@@ -203,7 +202,7 @@ impl KreinFeatures {
         features
     }
 
-    /// `Σ_f s_f φ_f(x_i) φ_f(z_j)`, an approximation of `k(x_i, z_j)` (`m × n`).
+    /// Returns `Σ_f s_f φ_f(x_i) φ_f(z_j)`, an approximation of `k(x_i, z_j)` (`m × n`).
     ///
     /// # Panics
     /// If the points have another dimension.
@@ -214,8 +213,8 @@ impl KreinFeatures {
         values
     }
 
-    /// `e(x) = β(x, x) − ‖C(x)‖²` of each row, in `[0, 1]` up to rounding: what is left of the pair
-    /// kernel.
+    /// Returns the residual `e(x) = β(x, x) − ‖C(x)‖²` of the pair kernel at each row. It lies in `[0, 1]` up to
+    /// rounding.
     ///
     /// # Panics
     /// If the points have another dimension.
@@ -252,8 +251,8 @@ fn products(
 const LOOKED: usize = 600;
 const ROUNDING: f64 = 1e-11;
 
-/// At most so many of `count` places, spread over all: multiples of the golden ratio, which follow no small period as
-/// every so many do, but are no draw; hence the order that [`KreinFeatures::of`] asks for.
+/// At most so many of `count` places, spread over all. They are multiples of the golden ratio: these follow no small
+/// period as every so many do, but are no draw. Hence the order that [`KreinFeatures::of`] asks for.
 fn spread(count: usize, most: usize) -> Vec<usize> {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     if count <= most {

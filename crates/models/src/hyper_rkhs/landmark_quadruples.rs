@@ -1,4 +1,4 @@
-//! The normal matrix over all pairs, entry by entry, and how far a factor of the pair kernel is from it.
+//! The normal matrix over all pairs, entry by entry, and its distance from a factor. The factor is of the pair kernel.
 
 use mercer_kernels::{Kernel, Pairs};
 use mercer_learning::Fitting;
@@ -61,10 +61,10 @@ impl LandmarkQuadruples {
 
 /// Estimates `‖G − Ĝ‖_F / ‖G‖_F` of a factor `C` from some of the rows.
 ///
-/// `S − Ŝ = Σ_ij E_ij t_i t_j` with `E = B − C Cᵀ`. Over `n` rows drawn without replacement the sums of its
-/// diagonal and of its other entries, times `m/n` and `m(m − 1)/(n(n − 1))`, have the whole sums as
-/// their expectation; with `n = m` they are the whole sums. Squares of noisy entries are too large on
-/// average, so the estimate errs upwards. Of many distinct entries it takes every so many-th.
+/// `S − Ŝ = Σ_ij E_ij t_i t_j` with `E = B − C Cᵀ`. Over `n` rows drawn without replacement it takes the sums of its
+/// diagonal and of its other entries. Times `m/n` and `m(m − 1)/(n(n − 1))` they have the whole sums as their
+/// expectation; with `n = m` they are the whole sums. Squares of noisy entries are too large on average, so the
+/// estimate errs upwards. Of many distinct entries it takes every so many-th.
 pub(super) struct ErrorProbe {
     rows: Vec<usize>,
     /// `B` among the rows (`n × n`).

@@ -15,8 +15,7 @@ const FIRST_COLUMNS: usize = 64;
 /// the factors.
 const FAR: f64 = 0.01;
 
-/// Nyström's hyper-KRR over **all** pairs of `m` points in time linear in `m`, for a Gaussian
-/// hyper-kernel.
+/// Nyström's hyper-KRR over **all** pairs of `m` points, in time linear in `m`. The hyper-kernel is Gaussian.
 ///
 /// In the product form of [`GaussianHyper`](mercer_kernels::GaussianHyper), `h((i, j), q) = β_ij β_q w_q(i) w_q(j)` with
 /// `w_q = u(·, z) u(·, z')` of the landmark pair `q = (z, z')`. Hence the normal matrix over all ordered
@@ -37,19 +36,19 @@ const FAR: f64 = 0.01;
 /// ```
 /// The first is `tᵀ E t ≤ λ_max(E) |t|² ≤ tr(E) |t|²`; the second is `|E_ij| ≤ √(E_ii E_jj)`. For a coefficient vector
 /// `b` the error of the form is `bᵀ (G − Ĝ) b = Σ_ij E_ij f_ij²` with
-/// `f_ij = Σ_q b_q β_q w_q(i) w_q(j) = k_b(i, j)/β_ij`. A function that is small on all pairs tends to have a small error
-/// too; that is no bound, for `β_ij` may be tiny where pairs are far apart: in one check (200 uniform points with 5
-/// inputs, width 0.3, 8 landmarks, 60 columns) the normal matrix was 2 % off by Frobenius, and 8 % of itself along its
-/// worst function. What counts is the error of the solution, below. The bound on `‖G − Ĝ‖_F / ‖Ĝ‖_F` that follows
-/// entry by entry is among the facts (`normal-error-bound`); the true error is far smaller, since `E`
-/// is largest along vectors that alternate and `t` is smooth. It is estimated from `E` among some
-/// rows (`normal-error`); with a `normal_tolerance` the columns grow by half until the estimate is
-/// below it, or there are `rank` of them, or the factor fills `factor_bytes`; with neither tolerance they
-/// grow until `tr(E)/m` is at most `rank_tolerance`, or as far. If the goal was not met, whichever it was, the
-/// fit counts as not converged ([`Convergence::FewColumns`]), and what is left is its residual; but a trace above
-/// `rank_tolerance` is forgiven where the error of the solution, below, is not above it. Nor is it enough that a goal
-/// for the factors is met: with a small ridge a factor that is near may leave a solution that is not. Where its error is
-/// above 0.01, and above the goal, the fit does not count as converged.
+/// `f_ij = Σ_q b_q β_q w_q(i) w_q(j) = k_b(i, j)/β_ij`. A function that is small on all pairs tends to have a small
+/// error too. That is no bound, for `β_ij` may be tiny where pairs are far apart. In one check (200 uniform points with
+/// 5 inputs, width 0.3, 8 landmarks, 60 columns) the normal matrix was 2 % off by Frobenius. Along its worst function
+/// it was off by 8 % of itself. What counts is the error of the solution, below. The bound on `‖G − Ĝ‖_F / ‖Ĝ‖_F` that
+/// follows entry by entry is among the facts (`normal-error-bound`); the true error is far smaller, since `E` is
+/// largest along vectors that alternate and `t` is smooth. It is estimated from `E` among some rows (`normal-error`).
+/// With a `normal_tolerance` the columns grow by half until the estimate is below it, or there are `rank` of them, or
+/// the factor fills `factor_bytes`. With neither tolerance they grow until `tr(E)/m` is at most `rank_tolerance`, or as
+/// far. If the goal was not met, whichever it was, the fit counts as not converged ([`Convergence::FewColumns`]), and
+/// its residual is the remaining error. But a trace above `rank_tolerance` is forgiven where the error of the solution,
+/// below, is not above it. Nor is it enough that a goal for the factors is met: with a small ridge a factor that is
+/// near may leave a solution that is not. Where its error is above 0.01, and above the goal, the fit does not count as
+/// converged.
 ///
 /// **Right-hand side.** For `Y = Σ_t c_t z_t z_tᵀ` (the ideal kernel is such a sum),
 /// `Σ_ij Y_ij h((i, j), q) = β_q Σ_t c_t (z_t o w_q)ᵀ β (z_t o w_q)`, with a partial Cholesky factor of `β`;
@@ -62,21 +61,20 @@ const FAR: f64 = 0.01;
 /// ‖k − k̂‖²_A = Σ_ij (k − k̂)(x_i, x_j)² + λ m² ‖k − k̂‖² = ρᵀ A⁻¹ ρ ≤ min( ρᵀ Â⁻¹ ρ/(1 − η), ‖ρ‖²/t ),
 /// η = λ_max(Â^(−½) (T̂ − T) Â^(−½))
 /// ```
-/// for `A (z − ẑ) = ρ` and `A ⪰ (1 − η) Â`, and `A ⪰ t I` as `T` is a Gram matrix. `solution-error` is
-/// `‖k − k̂‖_A` over the norm of `k̂` in `Â`; `solution-rms-error` is `‖k − k̂‖_A/m`, a bound on the root mean square
-/// over all training pairs of how much the two kernels differ, and divided by `√λ` a bound on the
-/// difference at any pair of points. `ρ` and `T̂ − T` are sums over pairs of the residuals of the two
-/// factors. Up to 400 points both are summed in full, and the numbers are bounds, up to rounding. Beyond, `T̂ − T`
-/// is the sum over the pairs of some 400 rows (fewer where the rank is above 150), and beyond 600 points `ρ` that of
-/// 600: unbiased sums, from which the two numbers are estimated, with twice the deviation of `‖k − k̂‖_A` over draws
-/// of the rows of `ρ` on top. No bound then, and nothing is proved of the side on which they err: the lesser of
-/// two, over `1 − η`, is not convex. With a `solution_tolerance` the
-/// columns grow by half until `solution-error` is below it for every ridge; a `normal_tolerance` beside it only
-/// says from which columns on, since its estimate is cheaper and the solution is what is asked for: with a
-/// small ridge it is several times as far from the exact one as the normal matrix is. Columns are added to those that
-/// are there, and `|Cᵀ t|²` to what was summed ([`mercer_linalg::GrowingCholesky`]): all steps together cost what the
-/// last one would. A solution that does
-/// not come near enough counts as not converged, and its `solution-error` is the residual.
+/// for `A (z − ẑ) = ρ` and `A ⪰ (1 − η) Â`, and `A ⪰ t I` as `T` is a Gram matrix. `solution-error` is `‖k − k̂‖_A`
+/// over the norm of `k̂` in `Â`. `solution-rms-error` is `‖k − k̂‖_A/m`, a bound on the root mean square over all
+/// training pairs of how much the two kernels differ. Divided by `√λ` it bounds the difference at any pair of points.
+/// `ρ` and `T̂ − T` are sums over pairs of the residuals of the two factors. Up to 400 points both are summed in full,
+/// and the numbers are bounds, up to rounding. Beyond, `T̂ − T` is the sum over the pairs of some 400 rows (fewer where
+/// the rank is above 150). Beyond 600 points `ρ` is the sum over 600 rows. Both sums are unbiased, and the two numbers
+/// are estimated from them. Twice the standard deviation of `‖k − k̂‖_A` over draws of the rows of `ρ` is added on top.
+/// No bound then, and nothing is proved of the side on which they err: the lesser of two, over `1 − η`, is not convex.
+/// With a `solution_tolerance` the columns grow by half until `solution-error` is below it for every ridge. A
+/// `normal_tolerance` beside it only says from which columns on, since its estimate is cheaper and the solution is the
+/// goal. With a small ridge the solution is several times as far from the exact one as the normal matrix is. Columns
+/// are added to those that are there, and `|Cᵀ t|²` to what was summed ([`mercer_linalg::GrowingCholesky`]): all steps
+/// together cost what the last one would. A solution that does not come near enough counts as not converged, and its
+/// `solution-error` is the residual.
 ///
 /// The learned kernel is a [`LearnedKernel`] of `P` pairs of landmarks.
 ///
@@ -103,12 +101,13 @@ const FAR: f64 = 0.01;
 pub struct LinearTime {
     /// Landmarks `M`.
     pub landmarks: Option<usize>,
-    /// Eigenvalues of the landmark pairs' Gram matrix at or below this times the largest count as 0.
+    /// Relative cut-off of the eigenvalues of the landmark pairs' Gram matrix. Eigenvalues at or below this times the
+    /// largest count as 0.
     pub cutoff: f64,
     /// Goal for `tr(E)/m`, without a `normal_tolerance`.
     pub rank_tolerance: f64,
-    /// Goal for the estimated relative error of the normal matrix; with a `solution_tolerance`, where
-    /// the columns begin.
+    /// Goal for the estimated relative error of the normal matrix. With a `solution_tolerance` it says where the
+    /// columns begin.
     pub normal_tolerance: Option<f64>,
     /// Goal for the estimated relative error of the solution.
     pub solution_tolerance: Option<f64>,

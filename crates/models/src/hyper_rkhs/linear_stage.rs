@@ -1,4 +1,4 @@
-//! A second stage in time linear in the rows: ridge classification on the signed features of a learned kernel.
+//! A second stage in time linear in the rows. It is ridge classification on the signed features of a learned kernel.
 
 use super::{KreinFeatures, numerical, refused};
 use mercer_kernels::LearnedKernel;
@@ -26,8 +26,8 @@ pub(super) struct LinearStage {
 impl LinearStage {
     /// Minimises `|u|² + C Σ_i (y_i − u·φ(x_i) − b)²` with `y = ±1`: kernel ridge classification with the kernel
     /// `Σ_f φ_f φ_f`: of the learned one, `β o f`, the factor `f` is flipped ([`KreinFeatures`]), to `β o |f|`. That is
-    /// positive definite, but not the spectral flip `|β o f|` of the whole, which a machine's
-    /// `spectrum = flip` takes. `O(n F² + F³)`, never `n²`.
+    /// positive definite, but not the spectral flip `|β o f|` of the whole, which an SVM's `spectrum = flip` takes.
+    /// `O(n F² + F³)`, never `n²`.
     pub(super) fn fit(
         task: Task,
         kernel: &LearnedKernel,
@@ -80,8 +80,9 @@ impl LinearStage {
         Ok(Self { task, features, weights, bias })
     }
 
-    /// `‖K − K̂‖_F/‖K‖_F` at some rows `x`, of the learned kernel's Gram matrix `K` there and that of the signed features,
-    /// which have at most so many pivots and no functions of small `|σ|`.
+    /// Relative error `‖K − K̂‖_F/‖K‖_F` of the signed features at some rows `x`. `K` is the learned kernel's Gram
+    /// matrix there, and `K̂` the Gram matrix of the features, which have at most so many pivots and no functions of
+    /// small `|σ|`.
     pub(super) fn error(&self, x: ArrayView2<'_, f64>, gram: ArrayView2<'_, f64>) -> f64 {
         let norm = |values: ArrayView2<'_, f64>| values.iter().map(|k| k * k).sum::<f64>().sqrt();
         let left = norm((&self.features.block(x, x) - &gram).view());

@@ -3,18 +3,19 @@ use mercer_learning::{Fitting, LearningError};
 use mercer_solvers::{OneVersusOne, PsdCorrection, Smo, SolverError, Spectrum};
 use ndarray::{Array1, Array2, ArrayView2};
 
-/// Support vector machines on a precomputed kernel, one for each two classes.
+/// SVMs on a precomputed kernel, one for each two classes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Machines {
-    /// The classes that each machine tells apart; it says the second where it is positive.
+    /// The classes that each SVM separates; a positive value means the second.
     pub pairs: Vec<(u32, u32)>,
     /// `n × machines`: `f(x) = Σ_i weights_i k(x_i, x) + bias`, with the kernel as it is.
     pub weights: Array2<f64>,
-    /// One a machine.
+    /// One for each SVM.
     pub bias: Array1<f64>,
-    /// Rows with a weight in some machine, with the mended kernel: as it is, every row may have one.
+    /// Number of rows with a weight in some SVM, with the corrected kernel. With the kernel as it is, every row may
+    /// have one.
     pub support: usize,
-    /// SMO's steps of all machines.
+    /// SMO's steps of all SVMs.
     pub steps: usize,
     /// The largest violation that is left, and whether all met the tolerance.
     pub violation: f64,

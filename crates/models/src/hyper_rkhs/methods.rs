@@ -5,8 +5,7 @@ use mercer_learning::{
     Space, Tasks, Where, declared, replacing, with_conditions, with_hints,
 };
 
-/// The paper's methods as classifiers: the ideal kernel of the labels is learned, and a support
-/// vector machine uses it.
+/// The paper's methods as classifiers. The ideal kernel of the labels is learned, and an SVM uses it.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Sample, Settings, find};
@@ -30,7 +29,7 @@ pub const METHODS: &[Method] = &[
 /// The `λ` for which the default `C` of the regression with a tube stands on some seventy points.
 const PAIR_RIDGE: f64 = 1e-4;
 
-/// The studies take a learned kernel as it is, as the paper seems to. Flipped, its machine has one solution: on some
+/// The studies take a learned kernel as it is, as the paper seems to. Flipped, its SVM has one solution: on some
 /// thousand rows and more that was the better one, on some hundred either was.
 fn mended() -> Settings {
     Settings::new().with("spectrum", "flip")
@@ -44,7 +43,7 @@ const TUBE: &[&str] = &["hyper-svr", "hyper-svr-wishart"];
 /// The methods that solve their regression in one way.
 const OWN_WAY: &[&str] = &["hyper-svr", "hyper-svr-wishart", "hyper-non-negative"];
 
-/// Where settings are heeded, by the regression that a method has, its solver and its hyper-kernel.
+/// Conditions for settings, by the regression that a method has, its solver and its hyper-kernel.
 const CONDITIONS: &[Condition] = &[
     (&["spread", "lambda", "pair_cost", "pair_ridge", "cost"], &[Where::is("search", &["none"])]),
     (&["spread"], &[Where::is_not("hyper", &["wishart"])]),
@@ -299,10 +298,12 @@ fn defaults(shape: &Shape, stage1: Stage1, hyper: HyperForm) -> Settings {
     })
 }
 
-/// The paper's grids: `σ_h²` of five multiples of `σ²`, `λ` on a logarithmic axis (relative to the
-/// unnormalised hyper-kernel; that of the regression with a tube too, since a `C` found on the few rows of
-/// a search would regularise a larger fit too little), the machine's `C` in `2^±5`; and the width, which
-/// the paper fixes at the variance.
+/// The paper's grids:
+/// - `σ_h²` of five multiples of `σ²`;
+/// - `λ` on a logarithmic axis, relative to the unnormalised hyper-kernel, and also for the regression with a tube. A
+///   `C` found on the few rows of a search would regularise a larger fit too little;
+/// - the SVM's `C` in `2^±5`;
+/// - the width, which the paper fixes at the variance.
 fn space(_: &Shape, stage1: Stage1, hyper: HyperForm) -> Space {
     let mut axes = vec![
         Axis { name: "cost", range: Range::Log2(-5.0, 5.0) },

@@ -1,10 +1,10 @@
 //! Learning kernels by regression on pairs (Liu, Shi, Huang, Yang and Suykens, JMLR 22(140), 2021).
 //!
 //! Stage 1 fits a kernel to a target matrix `Y` by regression in a hyper-kernel's space,
-//! `k(x, x') = Σ_q γ_q h(q, (x, x'))`; stage 2 is a support vector machine with that kernel, which need
-//! not be positive definite.
+//! `k(x, x') = Σ_q γ_q h(q, (x, x'))`. Stage 2 is a support vector machine (SVM) with that kernel, which need not be
+//! positive definite.
 //!
-//! | stage 1 | what is minimised | how |
+//! | stage 1 | objective | how |
 //! |---|---|---|
 //! | hyper-KRR | `(1/m²) Σ_ij (k(x_i, x_j) − Y_ij)² + λ ‖k‖²` | [`PairRidge`]: Cholesky, conjugate gradients, Nyström, divide and conquer, all pairs in linear time |
 //! | hyper-SVR | `½ ‖k‖² + C Σ_ij max(0, \|k(x_i, x_j) + b − Y_ij\| − ε)` | [`PairSvr`]: SMO on unordered pairs, interior points in the span of landmark pairs |

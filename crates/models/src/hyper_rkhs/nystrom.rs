@@ -104,7 +104,7 @@ struct Subset<'a, 'x, 't> {
     landmarks: usize,
 }
 
-/// What is left of a subset.
+/// The result of a subset.
 struct Part {
     /// Rows of the whole sample.
     landmarks: Vec<usize>,

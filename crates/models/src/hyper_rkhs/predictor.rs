@@ -4,16 +4,16 @@ use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs, WishartHy
 use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 
-/// Support vector machines with a learned kernel.
+/// SVMs with a learned kernel.
 pub(super) struct HyperMachine {
     task: Task,
     kernel: LearnedKernel,
-    /// Rows with a weight in some machine (`S × d`).
+    /// Rows with a weight in some SVM (`S × d`).
     support: Array2<f64>,
     /// `S × machines`.
     weights: Array2<f64>,
     bias: Array1<f64>,
-    /// The classes that each machine tells apart (`machines × 2`).
+    /// The classes that each SVM separates (`machines × 2`).
     pairs: Array2<u32>,
 }
 
@@ -55,7 +55,7 @@ impl Predictor for HyperMachine {
         self.support.ncols()
     }
 
-    /// Of two classes the machine's value and its negative; of more, votes.
+    /// For two classes the SVM's value and its negative; for more, votes.
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         const BLOCK: usize = 1024; // rows whose kernel values are held at once
         let classes = self.task.outputs();
@@ -108,7 +108,7 @@ impl FittedKernel for HyperMachine {
     }
 }
 
-/// What the state of fitted machines stands for.
+/// Restores fitted SVMs from their state.
 pub(super) fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
     let fault = |name: &str, problem: &str| LearningError::State {
         name: name.to_owned(),

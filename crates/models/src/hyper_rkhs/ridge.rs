@@ -22,17 +22,16 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairSolver {
-    /// With `landmarks`, as [`PairSolver::LinearTime`] where that can be, else
-    /// [`PairSolver::Nystrom`]; without, Cholesky up to 108 points, conjugate gradients up to 700
-    /// (Gaussian), and beyond as with 20 landmarks.
+    /// With `landmarks`, [`PairSolver::LinearTime`] where that can be, else [`PairSolver::Nystrom`]. Without, Cholesky
+    /// up to 108 points, conjugate gradients up to 700 (Gaussian), and beyond as with 20 landmarks.
     Auto,
     /// The hyper-Gram matrix is stored and factored: `m⁴` numbers over 4, `m⁶` flops over 24.
     Cholesky,
-    /// Conjugate gradients on a hyper-Gram matrix that is never stored: `m⁴/2` flops an iteration,
-    /// `O(m²)` numbers. Gaussian hyper-kernels only.
+    /// Conjugate gradients on a hyper-Gram matrix that is never stored. They take `m⁴/2` flops an iteration and `O(m²)`
+    /// numbers. Gaussian hyper-kernels only.
     ConjugateGradients,
-    /// Nyström's approximation in the pairs of `landmarks` points, `O(m² M⁴)`, over `subsets` of the
-    /// points, whose learned functions are averaged.
+    /// Nyström's approximation in the pairs of `landmarks` points, `O(m² M⁴)`. It runs over `subsets` of the points,
+    /// whose learned functions are averaged.
     Nystrom,
     /// The same approximation over all pairs, in `O(m)`: see [`LinearTime`](super::LinearTime). Gaussian only.
     LinearTime,
@@ -91,17 +90,17 @@ pub struct PairRidge {
     pub tolerance: f64,
     /// Most iterations of conjugate gradients.
     pub iterations: usize,
-    /// Nyström: eigenvalues of the landmark pairs' Gram matrix at or below this times the largest
-    /// count as 0.
+    /// Nyström: relative cut-off of the eigenvalues of the landmark pairs' Gram matrix. Eigenvalues at or below this
+    /// times the largest count as 0.
     pub cutoff: f64,
-    /// Linear time: the trace of the pair kernel's residual, relative, where there is no
+    /// Linear time: goal for the relative trace of the pair kernel's residual. It acts where there is no
     /// `normal_tolerance` and no `solution_tolerance`.
     pub rank_tolerance: f64,
-    /// Linear time: goal for the estimated relative error of the normal matrix; the factors grow until
-    /// it is met. With a `solution_tolerance` it only says with how many columns they begin.
+    /// Linear time: goal for the estimated relative error of the normal matrix. The factors grow until it is met. With
+    /// a `solution_tolerance` it only says with how many columns they begin.
     pub normal_tolerance: Option<f64>,
-    /// Linear time: goal for the estimated relative error of the solution, in the norm of the
-    /// regression; the factors grow until it is met.
+    /// Linear time: goal for the estimated relative error of the solution. The norm is the regression's; the factors
+    /// grow until the goal is met.
     pub solution_tolerance: Option<f64>,
     /// Linear time: most columns `L` of its partial Cholesky factors.
     pub rank: usize,
@@ -198,7 +197,7 @@ impl PairRidge {
         Ok(())
     }
 
-    /// The solver for so many points.
+    /// Returns the solver for so many points.
     pub fn chosen(&self, kernel: &HyperKernel, points: usize) -> PairSolver {
         self.solver_for(matches!(kernel, HyperKernel::Gaussian(_)), points)
     }

@@ -1,5 +1,5 @@
-//! The paper's own search: `σ_h²` and `λ`, or the regression's `C`, and the machine's `C` by
-//! cross-validation over points.
+//! The paper's own search, by cross-validation over points. It tunes `σ_h²` and `λ`, or the regression's `C`, and the
+//! SVM's `C`.
 
 use super::settings::{HyperClassifierParams, HyperForm, Search, Stage1};
 use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped};
@@ -12,8 +12,8 @@ use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
 const FOLDS: usize = 5;
-/// The grids that [`Search::Folds`](super::Search::Folds) walks: the paper's, but for the regression's `C`,
-/// whose printed grid goes on to `10⁵`, where the solution goes on changing and a fit takes longest:
+/// The grids that [`Search::Folds`](super::Search::Folds) walks. They are the paper's, but for the regression's `C`.
+/// Its printed grid goes on to `10⁵`, where the solution goes on changing and a fit takes longest:
 /// [`Search::PrintedFolds`](super::Search::PrintedFolds) walks all of it.
 ///
 /// ```
@@ -33,7 +33,7 @@ pub struct SearchGrids {
     pub pair_cost_powers: RangeInclusive<i32>,
     /// The same as the paper prints them.
     pub printed_pair_cost_powers: RangeInclusive<i32>,
-    /// Exponents of two of the machine's `C`.
+    /// Exponents of two of the SVM's `C`.
     pub cost_powers: RangeInclusive<i32>,
 }
 
@@ -52,17 +52,18 @@ const POINTS: usize = 100;
 /// What the search chose, as settings, and how many of the points it got right.
 pub(super) struct Chosen {
     pub params: HyperClassifierParams,
-    /// `λ`, or the `C` of the regression on the training part of a fold, as the grid has it.
+    /// `λ` as the grid has it, or the regression's `C` there. The `C` belongs to the regression on the training part of
+    /// a fold.
     pub strength: f64,
     pub right: usize,
     pub points: usize,
-    /// Regressions and machines of the search that stopped short of their tolerance.
+    /// Regressions and SVMs of the search that stopped short of their tolerance.
     pub open: usize,
 }
 
 impl Chosen {
-    /// What was searched for this kernel and regression, and how its folds came out. The regression's C as
-    /// the grid has it: the fit's own is that of its number of pairs.
+    /// What was searched for this kernel and regression, and how its folds came out. The regression's C as the grid has
+    /// it: the fit's own C belongs to its number of pairs.
     pub(super) fn facts(&self) -> Vec<(String, f64)> {
         let params = &self.params;
         let mut facts = vec![
@@ -85,7 +86,7 @@ impl Chosen {
     }
 }
 
-/// One point of the grid but for the machine's `C`.
+/// One point of the grid but for the SVM's `C`.
 #[derive(Clone, Copy)]
 struct Candidate {
     spread: f64,
@@ -221,14 +222,14 @@ fn best_of<R: Ord>(right: &[Vec<usize>], rank: impl Fn(usize, usize) -> R) -> (u
         .unwrap_or((0, 0))
 }
 
-/// Machines of the search stop after so many steps: with a kernel that has no structure and a large
-/// cost they would run for long without telling more.
+/// SVMs of the search stop after so many steps: with a kernel that has no structure and a large cost they would run for
+/// long without telling more.
 fn smo() -> Smo {
     Smo { max_steps: Some(100_000), ..Smo::default() }
 }
 
-/// The kernels learned from the training part of a fold, one a strength but that the last may be that of
-/// all from there on. A subset of the fit has `of_fit` points.
+/// The kernels learned from the training part of a fold, one for each strength. The last may stand for all strengths
+/// from there on. A subset of the fit has `of_fit` points.
 fn path(
     params: &HyperClassifierParams,
     inputs: ArrayView2<'_, f64>,

@@ -1,4 +1,4 @@
-//! What is set of a machine with a learned kernel.
+//! Settings of an SVM with a learned kernel.
 
 use super::{PairRidge, PairSolver, PairSvr, PairTarget, of_kernel, refused};
 use mercer_kernels::{GaussianHyper, HyperKernel, WishartHyper, entry_variance, total_variance};
@@ -56,12 +56,12 @@ pub enum Stage1 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage2 {
-    /// Support vector machines on its Gram matrix: quadratic in `machine_rows`.
+    /// SVMs on its Gram matrix: quadratic in `machine_rows`.
     #[default]
     Machine,
-    /// Ridge classification on its signed features ([`super::KreinFeatures`]), with `cost` the weight of
-    /// the squared errors: linear in `machine_rows`. The negative part of the kernel's factor `f` is
-    /// flipped ([`super::KreinFeatures`]), which is not the spectral flip of the kernel.
+    /// Ridge classification on its signed features ([`super::KreinFeatures`]): linear in `machine_rows`. `cost` is the
+    /// weight of the squared errors. The negative part of the kernel's factor `f` is flipped
+    /// ([`super::KreinFeatures`]), which is not the spectral flip of the kernel.
     Features,
 }
 
@@ -130,16 +130,17 @@ pub enum Variance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scatter {
-    /// As `isotropic` where folds search the paper's grids, or where that leaves typical pairs a tenth of
-    /// a tenth of similarity to themselves; else, which is from 8 columns on, as `matched`.
+    /// As `isotropic` or as `matched`, by the search and the typical pairs. It is `isotropic` where folds search the
+    /// paper's grids, or where that leaves typical pairs a tenth of a tenth of similarity to themselves. Else, which is
+    /// from 8 columns on, it is `matched`.
     Auto,
     /// `(b − d − 1) σ² I`: the mean covariance is `σ² I`. In many dimensions the learned kernel then vanishes
     /// off the diagonal: `h(p, p) = (1 + ‖x − x'‖²/D)^(−(b + 3)/2)` with a base of 2 or so and a power that grows with `d`.
     Isotropic,
     /// `b σ² I`: with it `h(p, p)` is near `exp(−‖x − x'‖²/(2 σ²))`, as of the Gaussian hyper-kernel, in any dimension.
     Matched,
-    /// `(b − d − 1) σ² d diag(v)/Σ v` with the variances `v` of the columns: of the same trace, and the mean is
-    /// a diagonal matrix. A column without variance, which tells no two points apart, has the mean of `v`.
+    /// `(b − d − 1) σ² d diag(v)/Σ v` with the variances `v` of the columns. It has the same trace, and the mean is a
+    /// diagonal matrix. A column without variance, which tells no two points apart, has the mean of `v`.
     PerFeature,
 }
 
@@ -161,23 +162,22 @@ pub enum Scatter {
 pub enum Search {
     /// They are as given.
     None,
-    /// By 5-fold cross-validation over at most 100 of the training points, never over pairs: `spread` of
-    /// five, `lambda` of eleven or `pair_cost` of seven, and `cost` of eleven values; then one fit of all.
-    /// `pair_cost` is carried over from the pairs of a fold to those of the fit, as `1/(2 λ m²)` for the
-    /// same `λ`: unscaled, it would regularise the less the more points there are. Of settings that get as
-    /// many points right the first of the grids is taken: the smallest `spread`, then the smallest `lambda`
-    /// or `pair_cost`, then the smallest `cost`.
+    /// By 5-fold cross-validation over at most 100 training points, never over pairs. Then one fit uses all points. It
+    /// tries `spread` of five, `lambda` of eleven or `pair_cost` of seven, and `cost` of eleven values. `pair_cost` is
+    /// converted from the pairs of a fold to the pairs of the fit, as `1/(2 λ m²)` for the same `λ`: unscaled, it would
+    /// regularise the less the more points there are. Of settings that get as many points right the first of the grids
+    /// is taken: the smallest `spread`, then the smallest `lambda` or `pair_cost`, then the smallest `cost`.
     Folds,
     /// The same over all eleven printed values of `pair_cost`, to `10⁵`. Of a method without a `pair_cost` it
     /// is `Folds`.
     PrintedFolds,
-    /// As `Folds`, but the regression on a fold is solved as the fit solves that of a subset: in the pairs
-    /// of `landmarks` points and over `pairs` drawn pairs where the fit is. `Folds` solves the few points of a
-    /// fold exactly, and the `λ` that is best there is far too small for few landmarks.
+    /// As `Folds`, but with regressions on folds solved as in the fit. The fit solves the regression of a subset in
+    /// this way. It is in the pairs of `landmarks` points and over `pairs` drawn pairs where the fit is. `Folds` solves
+    /// the few points of a fold exactly, and the `λ` that is best there is far too small for few landmarks.
     FittedFolds,
-    /// As `Folds`, but of settings that get as many points right the most regularised: the largest `lambda`
-    /// or the smallest `pair_cost`, then the smallest `cost`, then the smallest `spread`. `Folds` takes the
-    /// smallest `lambda`, which regularises the least, and the smallest `pair_cost`, which does the most.
+    /// As `Folds`, but of equally good settings the most regularised. Of settings that get as many points right it is
+    /// the largest `lambda` or the smallest `pair_cost`, then the smallest `cost`, then the smallest `spread`. `Folds`
+    /// takes the smallest `lambda`, which regularises the least, and the smallest `pair_cost`, which does the most.
     RegularisedFolds,
 }
 
@@ -394,7 +394,7 @@ impl HyperClassifierParams {
         }
     }
 
-    /// The hyper-kernel for these points.
+    /// Returns the hyper-kernel for these points.
     ///
     /// # Errors
     /// [`LearningError::Numerical`] if the points have no variance.

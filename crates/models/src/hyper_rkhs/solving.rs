@@ -14,7 +14,7 @@ use ndarray::ArrayView2;
 const LARGEST_RIDGE: f64 = 1e100;
 
 impl PairRidge {
-    /// Learns a kernel from the points in the rows of `inputs` (`m × d`) and the target of their pairs.
+    /// Learns a kernel from points and the target of their pairs. The points are the rows of `inputs` (`m × d`).
     ///
     /// # Errors
     /// [`LearningError::Setting`] for settings out of range, fewer than two points, more subsets than
@@ -32,8 +32,8 @@ impl PairRidge {
         Ok(all.remove(0))
     }
 
-    /// Learns one kernel for each of `lambdas`, [`PairRidge::lambda`] apart: but for Cholesky and the
-    /// non-negative variant all of them cost what one costs.
+    /// Learns one kernel for each of `lambdas`, [`PairRidge::lambda`] apart. But for Cholesky and the non-negative
+    /// variant all of them cost what one costs.
     ///
     /// # Errors
     /// As [`PairRidge::learn`].

@@ -12,11 +12,10 @@ use serde::{Deserialize, Serialize};
 
 /// Hyper-SVR: `min_{k, b} ½ ‖k‖² + C Σ_ij max(0, |k(x_i, x_j) + b − Y_ij| − ε)`.
 ///
-/// The sum is over ordered pairs; with unordered ones the dual variable of pair `p` has the box
-/// `[−w_p C, w_p C]`. SMO solves it on rows of the hyper-Gram matrix that are computed as they are
-/// needed (an outer product of point factors for a Gaussian hyper-kernel). The bias belongs to the
-/// learned kernel here: without it the errors of the regression would not be what the tube bounds;
-/// a support vector machine with a bias of its own is not changed by it.
+/// The sum is over ordered pairs; with unordered ones the dual variable of pair `p` has the box `[−w_p C, w_p C]`. SMO
+/// solves it on rows of the hyper-Gram matrix that are computed as they are needed (an outer product of point factors
+/// for a Gaussian hyper-kernel). The bias belongs to the learned kernel here: without it the tube would not bound the
+/// errors of the regression. An SVM with a bias of its own is not changed by it.
 ///
 /// Beyond `exact_points` points, the hyper-kernel is Nyström's approximation in the pairs of
 /// `landmarks` points, and the sum is over `pairs` ordered pairs drawn at random, each with the weight
@@ -76,10 +75,10 @@ impl Default for PairSvr {
 
 /// Bytes of kernel rows that are kept: all of 108 points' pairs, a tenth of 276 points'.
 const CACHE: usize = 512 << 20;
-/// Bytes of a Wishart hyper-kernel's matrix up to which all of it is stored, which is one pass over it with every
-/// core; rows that are asked for cost a determinant an entry each time.
+/// Bytes of a Wishart hyper-kernel's matrix up to which all of it is stored, in one pass over it with every core. Rows
+/// that are asked for cost a determinant an entry each time.
 const STORED: usize = 1 << 30;
-/// Columns up to which interior points solve what is approximated: a step takes the square of them.
+/// Columns up to which interior points solve the approximated problem: a step takes the square of them.
 const FEW_FEATURES: usize = 1000;
 
 impl PairSvr {
@@ -104,8 +103,8 @@ impl PairSvr {
         Ok(())
     }
 
-    /// The `C` that weighs the errors on the pairs of `to` points against the norm as `cost` does on those
-    /// of `from` points: that of the same `λ` in `C = 1/(2 λ m²)`.
+    /// Converts `cost` from the pairs of `from` points to the pairs of `to` points. The result weighs errors against
+    /// the norm as `cost` does, at the same `λ` in `C = 1/(2 λ m²)`.
     ///
     /// ```
     /// use mercer_models::hyper_rkhs::PairSvr;
@@ -120,7 +119,7 @@ impl PairSvr {
         self.ridge.map_or(self.cost, |lambda| 1.0 / (2.0 * lambda * (m as f64).powi(2)))
     }
 
-    /// Learns a kernel from the points in the rows of `inputs` (`m × d`) and the target of their pairs.
+    /// Learns a kernel from points and the target of their pairs. The points are the rows of `inputs` (`m × d`).
     ///
     /// # Errors
     /// [`LearningError::Setting`] for settings out of range or fewer than two points;
@@ -143,10 +142,10 @@ impl PairSvr {
         Ok(path.remove(0))
     }
 
-    /// Learns kernels from all pairs of the points at these costs, which ascend, up to the first at which no
-    /// pair's weight came to its bound: that is the kernel of all larger costs too, to the digit. Every run
-    /// begins at 0, so that each kernel is what [`PairSvr::learn`] gives at its cost; `cost`, `ridge` and
-    /// `exact_points` do not count.
+    /// Learns kernels from all pairs of the points at these costs, which ascend. It stops at the first cost at which no
+    /// pair's weight came to its bound: that is the kernel of all larger costs too, to the digit. Every run begins at
+    /// 0, so that each kernel is what [`PairSvr::learn`] gives at its cost; `cost`, `ridge` and `exact_points` do not
+    /// count.
     ///
     /// ```
     /// use mercer_kernels::{GaussianHyper, HyperKernel};
@@ -307,7 +306,7 @@ impl PairSvr {
             .map_err(say)
     }
 
-    /// Interior points where the features are few, whose time does not grow with the cost as that of SMO does.
+    /// Interior points where the features are few: unlike SMO's, their time does not grow with the cost.
     fn solve_features(
         &self,
         features: &Array2<f64>,

@@ -2,7 +2,7 @@ use mercer_kernels::Pairs;
 use mercer_learning::LearningError;
 use ndarray::{Array1, ArrayView2};
 
-/// What the learned kernel should be on the pairs of the points: a symmetric matrix `Y`, `m × m`.
+/// Target of the learned kernel on the pairs of the points. It is a symmetric matrix `Y`, `m × m`.
 ///
 /// ```
 /// use mercer_models::hyper_rkhs::PairTarget;
@@ -30,7 +30,7 @@ pub enum PairTarget<'a> {
 }
 
 impl<'a> PairTarget<'a> {
-    /// A symmetric matrix of finite numbers.
+    /// Returns a symmetric matrix of finite numbers.
     ///
     /// # Errors
     /// [`LearningError::Length`] if it is not square, [`LearningError::TargetNotFinite`], and
@@ -57,7 +57,7 @@ impl<'a> PairTarget<'a> {
         Ok(Self::Matrix(values))
     }
 
-    /// The ideal kernel of the labels.
+    /// Returns the ideal kernel of the labels.
     ///
     /// # Errors
     /// [`LearningError::Setting`] unless both values are finite and differ.
@@ -80,7 +80,7 @@ impl<'a> PairTarget<'a> {
         Ok(Self::Classes { labels, same, other })
     }
 
-    /// Number of points `m`.
+    /// Returns the number of points `m`.
     pub fn points(&self) -> usize {
         match self {
             Self::Matrix(values) => values.nrows(),
@@ -88,7 +88,7 @@ impl<'a> PairTarget<'a> {
         }
     }
 
-    /// `Y_ij`.
+    /// Returns `Y_ij`.
     ///
     /// # Panics
     /// If there is no such pair.

@@ -14,8 +14,8 @@ const FLAT: f64 = 1e-9;
 /// Relative error of features that stand in for a kernel, above which they are another one.
 const APART: f64 = 0.1;
 
-/// A machine took a kernel with negative eigenvalues as it is: its problem has no single solution, and it ends in one
-/// that may be far from the best.
+/// An SVM took a kernel with negative eigenvalues as it is: its problem has no single solution, and it ends in one that
+/// may be far from the best.
 fn indefinite(ended: &Ended<'_>) -> Option<String> {
     let biased = ended.fact("negative-mass-without-bias");
     let mass = biased.or_else(|| ended.fact("negative-mass"))?;

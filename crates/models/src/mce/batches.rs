@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 pub enum BatchOrder {
     /// From the random streams of the fit.
     Seeded,
-    /// From NumPy's legacy generator, which the authors' code goes on using after it has made the
-    /// folds with it: each fit draws one permutation at its start and one a pass.
+    /// From NumPy's legacy generator, as in the authors' code. The code goes on using it after it has made the folds
+    /// with it: each fit draws one permutation at its start and one a pass.
     Released,
 }
 

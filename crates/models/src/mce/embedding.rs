@@ -37,7 +37,7 @@ pub(super) enum EmbeddingForm {
 }
 
 impl Embedding {
-    /// The kernel with its parameters; of an explicit map, the one that its features stand for.
+    /// Returns the kernel with its parameters. Of an explicit map it is the one that its features stand for.
     pub const fn kernel(&self) -> &Covariance {
         match &self.form {
             EmbeddingForm::Implicit { kernel, .. } => kernel,
@@ -52,7 +52,7 @@ pub(super) fn embedded(decision: ArrayView2<'_, f64>) -> Array1<f64> {
     entropies(decision).mapv_into(|entropy| entropy.max(0.0))
 }
 
-/// `max(f, 0)/Σ max(f, 0)`, equation (6); where no entry is positive, all classes alike.
+/// Returns `max(f, 0)/Σ max(f, 0)`, equation (6); where no entry is positive, all classes alike.
 ///
 /// ```
 /// let shares = mercer_models::mce::clip_normalised(ndarray::array![[0.7, 0.4, -0.1]]);

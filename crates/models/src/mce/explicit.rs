@@ -32,8 +32,8 @@ pub struct ExplicitGradient {
     pub held: Option<Array2<f64>>,
 }
 
-/// An embedding with explicit features `Z` (`n × p`), Algorithm 2: by Woodbury's identity
-/// `W = (Zᵀ Z + n λ I)⁻¹ Zᵀ Y`, in `p³/3 + n p²` multiply-adds instead of `n³/3`.
+/// An embedding with explicit features `Z` (`n × p`), Algorithm 2. By Woodbury's identity `W = (Zᵀ Z + n λ I)⁻¹ Zᵀ Y`,
+/// in `p³/3 + n p²` multiply-adds instead of `n³/3`.
 ///
 /// It is the [`super::Implicit`] embedding with the linear kernel of the features.
 ///
@@ -91,42 +91,42 @@ impl<'a> Explicit<'a> {
         Ok(Self { features, labels, classes, lambda, factor, jitter, weights })
     }
 
-    /// The read-out `W`, `p × K`.
+    /// Returns the output weights `W`, `p × K`.
     pub fn weights(&self) -> ArrayView2<'_, f64> {
         self.weights.view()
     }
 
-    /// What was added to the diagonal for the factorisation to succeed.
+    /// Returns the jitter added to the diagonal for the factorisation to succeed.
     pub const fn jitter(&self) -> f64 {
         self.jitter
     }
 
-    /// The decision probabilities `Z' W` of rows with the features `Z'` (`n' × p`).
+    /// Returns the decision probabilities `Z' W` of rows with the features `Z'` (`n' × p`).
     pub fn probabilities_of(&self, features: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut p = Array2::zeros((features.nrows(), self.classes));
         product(1.0, features, self.weights.view(), 0.0, p.view_mut());
         p
     }
 
-    /// `‖W‖_F`: the complexity is `α` times it.
+    /// Returns `‖W‖_F`: the complexity is `α` times it.
     pub fn norm(&self) -> f64 {
         self.weights.mapv(|w| w * w).sum().sqrt()
     }
 
-    /// `α`, as far as the rows tell: the largest `‖z_i‖`.
+    /// Returns `α`, as far as the rows tell: the largest `‖z_i‖`.
     pub fn alpha(&self) -> f64 {
         self.sensitivity(Sensitivity::Supremum).0
     }
 
-    /// The objective, its loss measured on the training rows or on held ones.
+    /// Returns the objective, its loss measured on the training rows or on held ones.
     pub fn value(&self, objective: &Objective, held: Option<Held<'_>>) -> Value {
         let (rows, labels) = self.scored(held.as_ref());
         self.assemble(objective, self.probabilities_of(rows).view(), labels).0
     }
 
-    /// The objective with its derivatives: with `G = ∂loss/∂P'`, `D = Z'ᵀ G + τ α W/‖W‖`,
-    /// `S = A⁻¹ D`: `∂q/∂Z' = G Wᵀ`, `∂q/∂Z = Y Sᵀ − Z (S Wᵀ + W Sᵀ)`, `∂q/∂λ = −n ⟨S, W⟩`; where
-    /// the loss is measured on the training rows, the two are added.
+    /// Returns the objective with its derivatives. With `G = ∂loss/∂P'`, `D = Z'ᵀ G + τ α W/‖W‖`, `S = A⁻¹ D`:
+    /// `∂q/∂Z' = G Wᵀ`, `∂q/∂Z = Y Sᵀ − Z (S Wᵀ + W Sᵀ)`, `∂q/∂λ = −n ⟨S, W⟩`; where the loss is measured on the
+    /// training rows, the two are added.
     ///
     /// # Errors
     /// [`LearningError::Numerical`] if the solve fails.

@@ -72,10 +72,10 @@ const DIGIT: f64 = 10.0;
 impl<'a> Implicit<'a> {
     /// Factors `K + n λ I` of the rows of `inputs` (`n × d`) and solves for the weights `V`.
     ///
-    /// A factorisation that fails is tried again with a growing jitter, which the values report. So is
-    /// one whose weights are so large that nothing is left of `tr(Vᵀ K V)`: the entries of `K` are
-    /// rounded by `ε k̄`, which `V` multiplies to `ε √n k̄ ‖V‖²`, `k̄` the mean diagonal. What is fitted
-    /// then, and what every value is of, is the embedding of `n λ + jitter`.
+    /// A factorisation that fails is tried again with a growing jitter, which the values report. So is one whose
+    /// weights are so large that nothing is left of `tr(Vᵀ K V)`: the entries of `K` are rounded by `ε k̄`, which `V`
+    /// multiplies to `ε √n k̄ ‖V‖²`, `k̄` the mean diagonal. Then the embedding of `n λ + jitter` is fitted, and every
+    /// value belongs to it.
     ///
     /// # Errors
     /// [`LearningError::Setting`] for a `λ` or a kernel parameter that is not positive and finite,
@@ -142,35 +142,35 @@ impl<'a> Implicit<'a> {
         }
     }
 
-    /// The embedding weights `V = (K + n λ I)⁻¹ Y`, `n × K`.
+    /// Returns the embedding weights `V = (K + n λ I)⁻¹ Y`, `n × K`.
     pub fn weights(&self) -> ArrayView2<'_, f64> {
         self.weights.view()
     }
 
-    /// What was added to the diagonal for the factorisation to succeed, or for the complexity to have
+    /// Returns the jitter that was added to the diagonal. It makes the factorisation succeed, or gives the complexity
     /// digits.
     pub const fn jitter(&self) -> f64 {
         self.jitter
     }
 
-    /// The memory of the factor, for the next embedding of as many rows.
+    /// Returns the memory of the factor, for the next embedding of as many rows.
     pub fn into_memory(self) -> Array2<f64> {
         self.factor.into_memory()
     }
 
-    /// The decision probabilities of the training rows, `P = K V = Y − (n λ + jitter) V`.
+    /// Returns the decision probabilities of the training rows, `P = K V = Y − (n λ + jitter) V`.
     pub fn probabilities(&self) -> Array2<f64> {
         let mut p = one_hot(self.labels, self.classes);
         p.scaled_add(-self.ridge(), &self.weights);
         p
     }
 
-    /// The decision probabilities of other rows, `P' = K' V`.
+    /// Returns the decision probabilities of other rows, `P' = K' V`.
     pub fn probabilities_of(&self, rows: ArrayView2<'_, f64>) -> Array2<f64> {
         self.kernel.cross_gram(rows, self.inputs).dot(&self.weights)
     }
 
-    /// `‖W‖_HS = √tr(Vᵀ K V)`.
+    /// Returns `‖W‖_HS = √tr(Vᵀ K V)`.
     ///
     /// Where even a jitter leaves less of the trace than rounding may have made of it, this is the root
     /// of that rounding: the complexity never comes out too small.
@@ -178,24 +178,24 @@ impl<'a> Implicit<'a> {
         self.squared().sqrt()
     }
 
-    /// `α`, as far as the rows tell: the largest `√k(x_i, x_i)`.
+    /// Returns `α`, as far as the rows tell: the largest `√k(x_i, x_i)`.
     pub fn alpha(&self) -> f64 {
         self.sensitivity(Sensitivity::Supremum).0
     }
 
-    /// The complexity `r = α ‖W‖_HS`.
+    /// Returns the complexity `r = α ‖W‖_HS`.
     pub fn complexity(&self, sensitivity: Sensitivity) -> f64 {
         self.sensitivity(sensitivity).0 * self.norm()
     }
 
-    /// The objective, its loss measured on the training rows or on held ones.
+    /// Returns the objective, its loss measured on the training rows or on held ones.
     pub fn value(&self, objective: &Objective, held: Option<Held<'_>>) -> Value {
         let held = held.as_ref();
         let (p, labels) = self.scored(held);
         self.assemble(objective, p.view(), labels).0
     }
 
-    /// The objective with its derivatives.
+    /// Returns the objective with its derivatives.
     ///
     /// `∂q/∂K` has rank `2K` (protocol: one factorisation, triangular solves with `2K` columns):
     /// with `G = ∂loss/∂P`, `B = A⁻¹ G`, `Z = A⁻¹ P`, `T = tr(Vᵀ P)`,

@@ -18,15 +18,20 @@ const LISTED_LENGTHS: usize = 64;
 
 /// A conditional mean embedding as a classifier, its settings checked.
 ///
-/// Facts of a fit: `lambda`, `lambda-over-scale-squared` (of a kernel `s² κ`, whose embeddings depend on
-/// no more of the two; not of a polynomial), every parameter of the kernel (length
-/// scales up to 64), `median-distance` where it was asked for (the smallest distance that is not 0, or 1 if
-/// there is none, where the median is 0), `columns-of-median-0` where those of
-/// columns were; `objective`, `loss` and `complexity` of all training rows at the end; `alpha`, the
-/// largest `√k(x_i, x_i)` of them, and `norm`, that of `W`, whose product Theorem 4 asks for beside
-/// `mean-loss`; `jitter` of the last factorisation, `jitter-steps` (steps, or fits of cross-validation,
-/// whose factorisation needed one), `batch-used`, and `validated-accuracy` of cross-validation. A probe
-/// sees the parameters and the objective of all training rows.
+/// Facts of a fit:
+/// - `lambda`, and `lambda-over-scale-squared` of a kernel `s² κ`, whose embeddings depend on no more of the two (not
+///   of a polynomial);
+/// - every parameter of the kernel (length scales up to 64);
+/// - `median-distance` where it was asked for (the smallest distance that is not 0, or 1 if there is none, where the
+///   median is 0);
+/// - `columns-of-median-0` where the medians of columns were asked for;
+/// - `objective`, `loss` and `complexity` of all training rows at the end;
+/// - `alpha`, the largest `√k(x_i, x_i)` of them, and `norm`, the norm of `W`: Theorem 4 asks for their product beside
+///   `mean-loss`;
+/// - `jitter` of the last factorisation, `jitter-steps` (steps, or fits of cross-validation, whose factorisation needed
+///   one), `batch-used`, and `validated-accuracy` of cross-validation.
+///
+/// A probe sees the parameters and the objective of all training rows.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Predictions, Sample};
@@ -59,7 +64,7 @@ impl Machine {
         }
     }
 
-    /// The same machine at other parameters, given by their logarithms.
+    /// The same learner at other parameters, given by their logarithms.
     fn at(&self, logs: &[f64], d: usize) -> Result<Self, LearningError> {
         let values: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
         Ok(match self {
@@ -152,7 +157,7 @@ impl EmbeddingLearner {
         Self { params }
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub const fn params(&self) -> &EmbeddingParams {
         &self.params
     }
@@ -248,8 +253,7 @@ impl EmbeddingLearner {
         self.finish(&whole, &machine, lambda, task, facts, Convergence::FixedSteps { steps })
     }
 
-    /// Gradient steps on the logarithms: the machine and `λ` at the end, and how many steps needed
-    /// a jitter.
+    /// Gradient steps on the logarithms: the learner and `λ` at the end, and how many steps needed a jitter.
     fn descend(
         &self,
         whole: &Batch<'_>,

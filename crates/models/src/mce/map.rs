@@ -52,7 +52,7 @@ enum Form {
 }
 
 impl ExplicitMap {
-    /// All monomials of a polynomial kernel of `d` inputs: `C(d + degree, degree)` of them.
+    /// Returns all monomials of a polynomial kernel of `d` inputs: `C(d + degree, degree)` of them.
     ///
     /// # Errors
     /// [`LearningError::Setting`] for another kernel, bad parameters, a degree above 170 or more than
@@ -77,7 +77,7 @@ impl ExplicitMap {
         Ok(Self { kernel: kernel.clone(), form: Form::Monomials(all) })
     }
 
-    /// `pairs` random frequencies of a Gaussian kernel of `d` inputs: twice as many features.
+    /// Returns `pairs` random frequencies of a Gaussian kernel of `d` inputs: twice as many features.
     ///
     /// # Errors
     /// [`LearningError::Setting`] for another kernel, bad parameters, or no pairs.
@@ -99,12 +99,12 @@ impl ExplicitMap {
         Ok(Self { kernel: kernel.clone(), form: Form::Fourier(frequencies) })
     }
 
-    /// The kernel that the features stand for, with the parameters.
+    /// Returns the kernel that the features stand for, with the parameters.
     pub const fn kernel(&self) -> &Covariance {
         &self.kernel
     }
 
-    /// The same map with other parameters of its kernel.
+    /// Returns the same map with other parameters of its kernel.
     ///
     /// # Errors
     /// If one is not positive and finite.
@@ -114,7 +114,7 @@ impl ExplicitMap {
         Ok(Self { kernel, form: self.form.clone() })
     }
 
-    /// Number of features.
+    /// Returns the number of features.
     pub fn width(&self) -> usize {
         match &self.form {
             Form::Monomials(all) => all.len(),
@@ -122,7 +122,7 @@ impl ExplicitMap {
         }
     }
 
-    /// The features of the rows of `inputs` (`n × d`): `n × p`.
+    /// Returns the features of the rows of `inputs` (`n × d`): `n × p`.
     pub fn features(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         match (&self.form, &self.kernel) {
             (Form::Monomials(all), Covariance::Polynomial { degree, scale, offset }) => {
@@ -156,8 +156,8 @@ impl ExplicitMap {
         }
     }
 
-    /// `∂L/∂ ln θ`, in the order of the kernel's parameters, from `∂L/∂Z` (`n × p`) of the features
-    /// `Z` of `inputs`.
+    /// Returns the derivatives `∂L/∂ ln θ`, in the order of the kernel's parameters. They come from `∂L/∂Z` (`n × p`)
+    /// of the features `Z` of `inputs`.
     pub fn pull_back(
         &self,
         inputs: ArrayView2<'_, f64>,

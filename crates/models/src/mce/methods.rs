@@ -5,7 +5,7 @@ use mercer_learning::{
     with_conditions,
 };
 
-/// The paper's embeddings, and what it compares them with: all of them settings of one model.
+/// The paper's embeddings, and the methods it compares them with. All of them are settings of one model.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Predictions, Sample, find};
@@ -166,9 +166,9 @@ fn build(
     Ok(Box::new(read.checked()?))
 }
 
-/// Where the learned parameters start, and what the complexity weighs: the paper's `4e`, which is the default
-/// that the anchor leaves as it is (by its number it would be another candidate that does the same), and less,
-/// as it recommends below equation (13).
+/// Where the learned parameters start, and the weight of the complexity. The weight is the paper's `4e` or less, as the
+/// paper recommends below equation (13). `4e` is the default that the anchor leaves as it is: by its number it would be
+/// another candidate that does the same.
 fn learned_space(kind: Kind) -> Space {
     let start = Settings::new().with("length", 1.0).with("lambda", 1.0);
     let mut axes = vec![

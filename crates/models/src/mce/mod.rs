@@ -1,5 +1,5 @@
-//! Conditional mean embeddings as classifiers, tuned by their Rademacher complexity (Hsu, Nock and
-//! Ramos, ECML-PKDD 2018).
+//! Conditional mean embeddings as classifiers, tuned by their Rademacher complexity. Source: Hsu, Nock and Ramos,
+//! ECML-PKDD 2018.
 //!
 //! With one-hot classes `Y` and a kernel `k_θ`,
 //! ```text
@@ -22,9 +22,9 @@
 //! but the polynomial, whose offset stands beside `s²`), `f`, `r` and `q` depend on `(s, λ)` through
 //! `λ/s²` only: a learned scale means nothing by itself.
 //!
-//! As `λ` goes to 0 the weights grow until the rounding of `K` is all that is left of `tr(Vᵀ K V)`.
-//! There the ridge is raised by a jitter, which every value reports, until a digit is left: `r` is that
-//! of the embedding that is fitted, and never 0 for want of digits.
+//! As `λ` goes to 0 the weights grow until the rounding of `K` is all that is left of `tr(Vᵀ K V)`. There the ridge is
+//! raised by a jitter, which every value reports, until a digit is left. Then `r` belongs to the embedding that is
+//! fitted, and is never 0 for want of digits.
 
 mod batches;
 mod cen;

@@ -64,9 +64,9 @@ pub enum Sensitivity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clip {
-    /// Both: what is above 1 counts as 1, as the paper has it and its code for tables.
+    /// Both: a value above 1 counts as 1. The paper has it so, and its code for tables.
     Both,
-    /// Below alone: a decision probability above 1 has a negative loss, as in its code for images.
+    /// Below alone: a decision probability above 1 has a negative loss. This is as in its code for images.
     Below,
 }
 
@@ -121,9 +121,9 @@ impl Objective {
         Ok(self)
     }
 
-    /// The loss of the decision probabilities `P` (`n × K`), and its derivative by them:
-    /// `−1/P_{i,y_i}` (over `n` in the mean form) where `ε < P_{i,y_i} < 1`, or above 1 where that is
-    /// not clipped, else 0.
+    /// Returns the loss of the decision probabilities `P` (`n × K`), and its derivative. The derivative by `P` is
+    /// `−1/P_{i,y_i}` (over `n` in the mean form) where `ε < P_{i,y_i} < 1`, or above 1 where that is not clipped,
+    /// else 0.
     pub fn loss(&self, probabilities: ArrayView2<'_, f64>, labels: &[u32]) -> (f64, Array2<f64>) {
         let share = match self.form {
             Form::Sum => 1.0,
@@ -175,12 +175,12 @@ pub struct Value {
     pub complexity: f64,
     /// Share of the scored rows whose class has the largest decision probability.
     pub accuracy: f64,
-    /// What was added to the diagonal for the factorisation to succeed; 0 if nothing was needed.
+    /// The jitter added to the diagonal for the factorisation; 0 if none was needed.
     pub jitter: f64,
 }
 
-/// Rows on which the loss is measured instead of the training rows: batch validation, equation
-/// (13), or the second pass of a network whose dropout changes between the two.
+/// Rows on which the loss is measured instead of the training rows. They serve batch validation, equation (13), or the
+/// second pass of a network whose dropout changes between the two.
 ///
 /// ```
 /// use mercer_models::mce::{Explicit, Held, Objective};

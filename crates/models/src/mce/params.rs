@@ -105,8 +105,8 @@ pub enum Learning {
     Objective,
     /// They stay as they are set.
     Nothing,
-    /// By the accuracy on held-out folds, from a grid: length scales at the median distance of the
-    /// training rows times `2^-3 … 2^3`, `λ` in `1e-6 … 1`. (The paper does not state its grid.)
+    /// By the accuracy on held-out folds, from a grid. Length scales are at the median distance of the training rows
+    /// times `2^-3 … 2^3`, `λ` in `1e-6 … 1`. (The paper does not state its grid.)
     CrossValidation,
 }
 
@@ -128,12 +128,12 @@ pub enum Learning {
 pub enum MedianOf {
     /// Of the distances of rows: one length for all columns.
     Rows,
-    /// Of the differences in each column by itself: a length for each column; where half of them are
-    /// 0, the smallest other one.
+    /// Of the differences in each column by itself: a length for each column. Where half of them are 0, it is the
+    /// smallest other one.
     Columns,
-    /// The same without that care: where half of the differences are 0 the kernel is 0/0, and the first
-    /// class is predicted everywhere, as the largest of numbers that are none. The printed column MED
-    /// of the paper is made like this.
+    /// The same without that care for zeros. Where half of the differences are 0 the kernel is 0/0, and the first class
+    /// is predicted everywhere, as the largest of numbers that are none. The printed column MED of the paper is made
+    /// like this.
     ColumnsUnguarded,
 }
 
@@ -217,7 +217,7 @@ const NAMED: &[&str] = &[
     "polynomial",
 ];
 
-/// Where settings of an embedding are heeded.
+/// Conditions under which settings of an embedding are used.
 pub(super) const CONDITIONS: &[Condition] = &[
     (&["anisotropic", "length"], &[Where::is("kernel", STATIONARY)]),
     // Medians of columns are a length each, and equal lengths that stay are one.
@@ -245,7 +245,7 @@ pub(super) const CONDITIONS: &[Condition] = &[
 ];
 
 impl EmbeddingParams {
-    /// The learner, after checking every setting.
+    /// Returns the learner, after checking every setting.
     ///
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
@@ -254,7 +254,7 @@ impl EmbeddingParams {
         Ok(EmbeddingLearner::of(self))
     }
 
-    /// The objective that the settings describe.
+    /// Returns the objective that the settings describe.
     pub fn objective(&self) -> Objective {
         Objective {
             form: self.form,

@@ -65,7 +65,7 @@ fn middle(squared: &mut [f64]) -> Option<f64> {
     Some(0.5 * (lower.sqrt() + upper.sqrt()))
 }
 
-/// The median, or else what is positive.
+/// The median, or else a value that is positive.
 fn guarded(inputs: ArrayView2<'_, f64>, rows: &[usize]) -> f64 {
     let mut squared = squared_distances(inputs, rows);
     match middle(&mut squared) {

@@ -44,8 +44,8 @@ const CHOOSING: usize = 1000;
 pub enum ClosedPrecision {
     /// Double precision; Cholesky where the ridge allows it, else a decomposition with a cut-off.
     F64,
-    /// Single precision with an explicit inverse, as in the authors' code: where the matrix is
-    /// ill-conditioned the result is noise.
+    /// Single precision with an explicit inverse, as in the authors' code. Where the matrix is ill-conditioned the
+    /// result is noise.
     F32Inverse,
 }
 
@@ -89,7 +89,7 @@ mercer_learning::parameters! {
 }
 
 impl RandomFeaturesParams {
-    /// The learner, after checking every setting.
+    /// Returns the learner, after checking every setting.
     ///
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
@@ -159,12 +159,18 @@ impl ParamGuard for SeededRandomFeatures {
 
 /// Least squares on random Fourier features, with or without a ridge.
 ///
-/// Facts of a fit: `loss` (mean squared error of the training rows), `rank` (in single precision the
-/// number of features, as its inverse takes it), `cutoff` (absolute, of singular values; 0 where none was cut), `jitter`, `frobenius-squared` (`‖w‖²`),
-/// `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel matrix over `n`) and its
-/// companion free of scale, `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows). Where a
-/// ridge was chosen, `lambda` and its mean squared error of `leave-one-out`, and where it was among ridges that
-/// were not given, `grid-end`, 1 if it is the first or the last of them; where there are any, `lost-angles` ([`fact::LOST_ANGLES`], not in passes).
+/// Facts of a fit:
+/// - `loss` (mean squared error of the training rows);
+/// - `rank` (in single precision the number of features, as its inverse takes it);
+/// - `cutoff` (absolute, of singular values; 0 where none was cut);
+/// - `jitter`;
+/// - `frobenius-squared` (`‖w‖²`);
+/// - `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel matrix over `n`) and its companion free of scale,
+///   `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows).
+///
+/// Where a ridge was chosen, the facts also have `lambda` and its mean squared error of `leave-one-out`. Where it was
+/// among ridges that were not given, they have `grid-end`, 1 if it is the first or the last of them. Where angles are
+/// lost, they have `lost-angles` ([`fact::LOST_ANGLES`], not in passes).
 ///
 /// Rows with weights, in memory and double precision: each row of `Φ` and `y` times the root of its weight, and
 /// `Σ w` in the place of `n`. Leave-one-out leaves a row out with all its weight.
@@ -183,7 +189,7 @@ impl ParamGuard for SeededRandomFeatures {
 pub struct RandomFeatures(RandomFeaturesParams);
 
 impl RandomFeatures {
-    /// The settings.
+    /// Returns the settings.
     pub const fn params(&self) -> &RandomFeaturesParams {
         &self.0
     }
@@ -235,7 +241,7 @@ struct Sums {
     target_squares: f64,
 }
 
-/// Chunks of a pass that are still to come, the first of which is here.
+/// Chunks of a pass that are still to come; `first` is already here.
 struct Held {
     next: Option<Sample>,
     left: usize,
@@ -325,14 +331,14 @@ fn joined(mut parts: Vec<Sample>) -> Result<Sample, LearningError> {
 }
 
 impl RandomFeatures {
-    /// The ridge of more rows than are held: their sums are, in `M² + M K` numbers, and no more rows at a
-    /// time than a window or `M/2`, since adding to the sums costs `M²` whatever is added.
+    /// The ridge of more rows than are held. Their sums are held, in `M² + M K` numbers, and no more rows at a time
+    /// than a window or `M/2`: adding to the sums costs `M²` however few rows are added.
     ///
-    /// The facts are those of a fit, but for `jitter` and `effective-rank`, which are of the rows that came
-    /// first, and `loss`, which comes from the sums and is exact to `1e-16` of the targets' squares. One of
-    /// `ridges` is chosen on the rows that came first, a ridge without them on those of memory; either is
-    /// raised to the least that the sums can bear. Of no more rows than features the rows take less room
-    /// than the sums, and the fit is that of memory, to the last bit.
+    /// The facts are the facts of a fit, except two. `jitter` and `effective-rank` are of the rows that came first;
+    /// `loss` comes from the sums and is exact to `1e-16` of the targets' squares. One of `ridges` is chosen on the
+    /// rows that came first; a ridge without `ridges` is chosen on the same rows as in memory. Either is raised to the
+    /// least that the sums can bear. If there are no more rows than features, the rows take less room than the sums,
+    /// and the fit is the in-memory fit, to the last bit.
     fn fit_sums(
         &self,
         first: Sample,
@@ -494,7 +500,7 @@ impl RandomFeatures {
     }
 }
 
-/// Frequencies and phases as the trained methods draw them, under a read-out of zeros.
+/// Frequencies and phases as the trained methods draw them, under output weights of zero.
 fn drawn<F: Scalar>(
     params: &RandomFeaturesParams,
     columns: usize,
@@ -600,8 +606,8 @@ impl RandomFeaturesParams {
         Ok(Solution { read_out: path.solve(made.lambda * n)?, facts })
     }
 
-    /// The `λ` that [`Self::choose`] takes over rows that count as `some` of `n`, and its error. Of `ridges` that were given it
-    /// is one of them; else `λ n` is what it was over these rows, since it stands for the noise of a target,
+    /// The `λ` that [`Self::choose`] takes over rows that count as `some` of `n`, and its error. If `ridges` were
+    /// given, it is one of them. Else `λ n` is what it was over these rows, since it stands for the noise of a target,
     /// which does not fall with their number.
     fn best_ridge<'a>(
         &self,
@@ -621,8 +627,7 @@ impl RandomFeaturesParams {
     }
 }
 
-/// Ridges `λ` that are compared where none is given: from that of rows without noise to that of rows
-/// without a signal.
+/// Ridges `λ` that are compared where none is given: from rows without noise to rows without a signal.
 fn half_decades() -> Vec<f64> {
     (0..=16).map(|half| 10f64.powf(0.5 * f64::from(half) - 8.0)).collect()
 }

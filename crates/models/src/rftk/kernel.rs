@@ -38,9 +38,9 @@ pub enum KernelSolver {
     Auto,
     /// The Gram matrix is stored and factored or decomposed.
     Direct,
-    /// Conjugate gradients on a Gram matrix that is stored in single precision for the iterations
-    /// (`stored_rows`) or never, preconditioned by Nyström's approximation, the residuals in double
-    /// precision. The outcome says whether the tolerance was met.
+    /// Conjugate gradients, preconditioned by Nyström's approximation. The Gram matrix is stored in single precision
+    /// for the iterations (`stored_rows`) or never; the residuals are in double precision. The outcome says whether the
+    /// tolerance was met.
     Iterative,
 }
 
@@ -90,7 +90,7 @@ mercer_learning::parameters! {
 }
 
 impl KernelRidgelessParams {
-    /// The learner, after checking every setting.
+    /// Returns the learner, after checking every setting.
     ///
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.
@@ -109,12 +109,13 @@ impl KernelRidgelessParams {
 /// Ridgeless regression with a Gaussian kernel, `f(x) = Σ α_i k(x, x_i)`, `α = K⁺ y`; or, with
 /// `λ > 0`, `α = (K + λ n I)⁻¹ y`.
 ///
-/// Facts of a fit: `loss` (mean squared error of the training rows), and direct `rank`, `cutoff`
-/// (absolute, of eigenvalues) and `jitter`; iterative `residual`, `iterations`, and `stored`, 1 where they were
-/// with a matrix in single precision.
+/// Facts of a fit:
+/// - `loss` (mean squared error of the training rows);
+/// - direct: `rank`, `cutoff` (absolute, of eigenvalues) and `jitter`;
+/// - iterative: `residual`, `iterations`, and `stored`, 1 where the iterations used a matrix in single precision.
 ///
-/// Rows with weights, direct and in double precision: least squares and least norm are those of
-/// `S K S`, `S y` and `α = S β`, `S = diag(√w)`, and `Σ w` stands in the place of `n`.
+/// Rows with weights, direct and in double precision: least squares and least norm are taken of `S K S`, `S y` and
+/// `α = S β`, `S = diag(√w)`, and `Σ w` stands in the place of `n`.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Learner, Sample};
@@ -131,7 +132,7 @@ impl KernelRidgelessParams {
 pub struct KernelRidgeless(KernelRidgelessParams);
 
 impl KernelRidgeless {
-    /// The settings.
+    /// Returns the settings.
     pub const fn params(&self) -> &KernelRidgelessParams {
         &self.0
     }

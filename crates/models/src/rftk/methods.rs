@@ -4,7 +4,7 @@ use mercer_learning::{
     Space, Tasks, Where, declared, replacing, with_conditions, with_hints,
 };
 
-/// The paper's methods in the order of its Table 1, kernel ridge regression (a baseline) apart.
+/// The paper's methods in the order of its Table 1. Kernel ridge regression (a baseline) is apart.
 ///
 /// ```
 /// use mercer_learning::{Fitting, Sample, Settings, find};
@@ -19,9 +19,9 @@ use mercer_learning::{
 /// ```
 pub const METHODS: &[Method] = &[KERNEL_RIDGELESS, RF_RIDGE, RF_RIDGELESS, RF_SGD, RFTK];
 
-/// Relative cut-off of the features' singular values in a first run: at working precision, noise of
-/// the targets is amplified by up to 1e13, and the fit of a smooth kernel to noisy rows is useless.
-/// The squares of these are the kernel matrix's eigenvalues.
+/// Relative cut-off of the features' singular values in a first run. At working precision, noise of the targets is
+/// amplified by up to 1e13, and the fit of a smooth kernel to noisy rows is useless. The squares of these are the
+/// kernel matrix's eigenvalues.
 ///
 /// A cut-off regularises. The paper's text has none, and its variant `printed` sets it to null.
 const CUTOFF: f64 = 1e-4;

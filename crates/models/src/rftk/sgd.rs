@@ -18,17 +18,19 @@ use std::sync::Arc;
 /// Rows on which the effective rank of the features is reported.
 const RANK_ROWS: usize = 1000;
 
-/// Inputs of a trace and their weights, where they are not those of all training rows.
+/// Inputs of a trace and their weights, where they are not the inputs and weights of all training rows.
 type TraceInputs = (Option<Arc<Array2<f64>>>, Option<Arc<Array1<f64>>>);
 
 /// Random features trained by mini-batches: the two methods with their settings checked.
 ///
-/// Facts of a fit: `loss` (mean over the last pass), `objective`, `trace-penalty`,
-/// `frobenius-squared` (`‖w‖²`), `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel
-/// matrix over `n`), `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows),
-/// `frequency-steps`, `penalised-steps` (those in which the trace took part) and `batch-used`. A
-/// probe sees all of them but the last four. Where there are any, `lost-angles`: see
-/// [`fact::LOST_ANGLES`].
+/// Facts of a fit:
+/// - `loss` (mean over the last pass), `objective` and `trace-penalty`;
+/// - `frobenius-squared` (`‖w‖²`);
+/// - `feature-norm-squared` (mean `‖φ(x)‖²`, the trace of the kernel matrix over `n`);
+/// - `effective-rank` (`tr(K)²/‖K‖_F²` of at most 1000 training rows);
+/// - `frequency-steps`, `penalised-steps` (steps in which the trace took part) and `batch-used`.
+///
+/// A probe sees all of them but the last four. Where there are any, `lost-angles`: see [`fact::LOST_ANGLES`].
 ///
 /// Weights of rows multiply their losses, over the mean weight; in the trace, a sum over rows, a row of weight `w`
 /// counts as `w` rows. A batch draws rows whatever their weights.
@@ -56,19 +58,19 @@ impl FeatureSgd {
         Self { params, trace_inputs: None }
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub const fn params(&self) -> &FeatureSgdParams {
         &self.params
     }
 
-    /// Penalises the features of these inputs (`m × d`), not of training inputs: the authors' code
-    /// takes the validation inputs.
+    /// Penalises the features of these inputs (`m × d`), not of training inputs. The authors' code takes the validation
+    /// inputs.
     #[must_use]
     pub fn with_trace_inputs(self, inputs: Array2<f64>) -> Self {
         Self { trace_inputs: Some(Arc::new(inputs)), ..self }
     }
 
-    /// What is minimised on a sample, and how.
+    /// The objective on a sample, and how it is minimised.
     pub(crate) fn plan(
         &self,
         feed: &TrainingRows<'_>,

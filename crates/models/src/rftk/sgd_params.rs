@@ -23,7 +23,7 @@ pub enum SgdKind {
 }
 
 impl SgdKind {
-    /// The method's registered name.
+    /// Returns the method's registered name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RfSgd => "rf-sgd",
@@ -156,7 +156,7 @@ mercer_learning::parameters! {
 }
 
 impl FeatureSgdParams {
-    /// The learner, after checking every setting.
+    /// Returns the learner, after checking every setting.
     ///
     /// # Errors
     /// [`LearningError::Setting`] names the first that is out of range.

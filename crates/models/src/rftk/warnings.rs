@@ -40,7 +40,8 @@ fn never_penalised(ended: &Ended<'_>) -> Option<String> {
     })
 }
 
-/// The angles of random features have no digit behind the point: their cosines, and what is learned from them, are noise.
+/// The angles of random features have no digit behind the point: their cosines, and everything learned from them, are
+/// noise.
 fn angles_lost(ended: &Ended<'_>) -> Option<String> {
     let share = ended.positive(fact::LOST_ANGLES)?;
     let ran_away = if ended.fact("penalised-steps").is_some() {

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-/// The three ways in which the paper and its code state the width of the Gaussian kernel; every
-/// setting `std` here is the `k` of the last.
+/// The three ways in which the paper and its code state the Gaussian kernel's width. Every setting `std` here is the
+/// `k` of the last.
 ///
 /// | where | kernel | frequencies | number |
 /// |---|---|---|---|
@@ -26,7 +26,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// The deviation `k` of the frequencies' entries.
+    /// Returns the deviation `k` of the frequencies' entries.
     pub fn std(self) -> f64 {
         match self {
             Self::Bandwidth(sigma) => mercer_kernels::std_of_bandwidth(sigma),
@@ -37,8 +37,8 @@ impl Width {
 
 /// The factor `c` of `φ(x) = c cos(Oᵀx + b)`.
 ///
-/// Between the two, kernels differ by a factor 2 and the least-norm predictor not at all; a ridge
-/// `λ` with `printed` acts as `2λ` with `unit`; and gradient descent needs twice the rate.
+/// Between the two, kernels differ by a factor 2 and the least-norm predictor not at all. A ridge `λ` with `printed`
+/// acts as `2λ` with `unit`, and gradient descent needs twice the rate.
 ///
 /// ```
 /// use mercer_models::rftk::Normalisation;
@@ -57,7 +57,7 @@ pub enum Normalisation {
 }
 
 impl Normalisation {
-    /// `c` for `M` features.
+    /// Returns `c` for `M` features.
     pub fn scale(self, features: usize) -> f64 {
         match self {
             Self::Printed => (1.0 / features as f64).sqrt(),

@@ -136,19 +136,19 @@ impl<F: Scalar> Block<F> {
         self.paste_read_out(model);
     }
 
-    /// Copies the read-out of these features back into the model.
+    /// Copies the output weights of these features back into the model.
     pub fn paste_read_out(&self, model: &mut Model<F>) {
         model.read_out.slice_mut(s![self.columns.clone(), ..]).assign(&self.read_out);
     }
 
-    /// Takes the read-out of these features from the model.
+    /// Takes the output weights of these features from the model.
     pub fn take_read_out(&mut self, model: &Model<F>) {
         self.read_out.assign(&model.read_out.slice(s![self.columns.clone(), ..]));
         self.lost.fill(F::zero());
     }
 
-    /// Computes `φ` and its slopes for a batch `x` (`b × d`) and writes this block's part of
-    /// `Wᵀ φ` to `scores` (`b × K`).
+    /// Computes `φ` and its slopes for a batch `x` (`b × d`). It writes this block's part of `Wᵀ φ` to `scores`
+    /// (`b × K`).
     pub fn forward(&mut self, x: ArrayView2<'_, F>, scores: ArrayViewMut2<'_, F>) {
         let b = x.nrows();
         let (mut flow, mut phi) = (std::mem::take(&mut self.flow), std::mem::take(&mut self.phi));
@@ -178,9 +178,8 @@ impl<F: Scalar> Block<F> {
         }
     }
 
-    /// Computes `Xᵀ [φ(X) ∘ φ'(X)]` of fixed inputs, block by block, for
-    /// [`Block::update_frequencies`] and returns `‖φ(X)‖_F²` over these features; a row with a weight counts as
-    /// so many.
+    /// Computes `Xᵀ [φ(X) ∘ φ'(X)]` of fixed inputs, block by block. It is for [`Block::update_frequencies`]; returns
+    /// `‖φ(X)‖_F²` over these features. A row with a weight counts as so many.
     ///
     /// # Panics
     /// If the plan that this block was cut for has no trace.
@@ -213,19 +212,19 @@ impl<F: Scalar> Block<F> {
         norm
     }
 
-    /// `‖φ(batch)‖_F²` over these features.
+    /// Returns `‖φ(batch)‖_F²` over these features.
     pub fn feature_norm_squared(&self, b: usize) -> f64 {
         let rows = self.phi.rows().into_iter().take(b);
         rows.map(|phi| squares(phi.to_slice().expect("contiguous"))).sum()
     }
 
-    /// `Σ w_i ‖φ(x_i)‖²` over these features, of a batch with these weights.
+    /// Returns `Σ w_i ‖φ(x_i)‖²` over these features, of a batch with these weights.
     pub fn weighted_feature_norm_squared(&self, weights: &[F]) -> f64 {
         let rows = self.phi.rows().into_iter().zip(weights);
         rows.map(|(phi, w)| w.wide() * squares(phi.to_slice().expect("contiguous"))).sum()
     }
 
-    /// `‖W‖_F²` over these features.
+    /// Returns `‖W‖_F²` over these features.
     pub fn read_out_norm_squared(&self) -> f64 {
         self.read_out.as_slice().expect("contiguous").chunks(4096).map(squares).sum()
     }
@@ -235,7 +234,7 @@ impl<F: Scalar> Block<F> {
         product(F::one(), self.read_out.t(), self.read_out.view(), F::zero(), to);
     }
 
-    /// The gradient of the angles from that of the scores, `g` (`b × K`), and a penalty whose
+    /// Computes the gradient of the angles from the gradient of the scores, `g` (`b × K`). It adds a penalty whose
     /// gradient is `penalty · φ`, of each row times its weight, if it has one. To be called once after
     /// [`Block::forward`].
     pub fn backward(&mut self, g: ArrayView2<'_, F>, penalty: f64, weights: Option<&[F]>) {
@@ -265,7 +264,7 @@ impl<F: Scalar> Block<F> {
         }
     }
 
-    /// `∂/∂W` of the loss and of a penalty whose gradient is `penalty · W`.
+    /// Returns `∂/∂W` of the loss and of a penalty whose gradient is `penalty · W`.
     pub fn read_out_gradient(&mut self, g: ArrayView2<'_, F>, penalty: f64) -> &Array2<F> {
         let phi = self.phi.slice(s![..g.nrows(), ..]);
         product(F::one(), phi.t(), g, F::zero(), self.read_out_gradient.view_mut());
@@ -275,7 +274,7 @@ impl<F: Scalar> Block<F> {
         &self.read_out_gradient
     }
 
-    /// Moves the read-out against the gradient computed last.
+    /// Moves the output weights against the gradient computed last.
     pub fn update_read_out(&mut self, step: &Step<F>) {
         step.update(
             self.read_out.as_slice_mut().expect("contiguous"),

@@ -1,6 +1,6 @@
-//! Learners on spectral features: cosines of learned or fixed frequencies under a linear read-out.
+//! Learners on spectral features: cosines of learned or fixed frequencies under a linear output layer.
 //!
-//! A [`Model`] is the features and their read-out; a [`Plan`] says what is minimised and how; a
+//! A [`Model`] is the features and their output weights; a [`Plan`] states the objective and how it is minimised. A
 //! [`Block`] is the part of a model that one thread owns; [`train`] runs a team of blocks.
 //!
 //! | paper | code | meaning | shape |

@@ -8,8 +8,8 @@ use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-/// Rows that are predicted at a time: small enough to stay in cache, and every block has this
-/// many (the last one is padded), so that a row's scores do not depend on the other rows.
+/// Rows that are predicted at a time: small enough to stay in cache. Every block has this many (the last one is
+/// padded), so that a row's scores do not depend on the other rows.
 const BLOCK: usize = 32;
 
 /// Whether the two maps of a non-stationary feature share one phase.
@@ -59,7 +59,7 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    /// What ended a training that began here: no rate mends features that were no numbers before the first
+    /// Finds what ended a training that began here. No rate corrects features that were no numbers before the first
     /// step.
     pub fn cause<F: Scalar>(
         &self,
@@ -110,17 +110,17 @@ impl<F: Scalar> Model<F> {
         Self { maps, scale, frequencies, phases, read_out, offset: Array1::zeros(k) }
     }
 
-    /// Number of features `D`.
+    /// Returns the number of features `D`.
     pub fn features(&self) -> usize {
         self.read_out.nrows()
     }
 
-    /// Number of outputs `K`.
+    /// Returns the number of outputs `K`.
     pub fn outputs(&self) -> usize {
         self.read_out.ncols()
     }
 
-    /// Number of inputs `d`.
+    /// Returns the number of inputs `d`.
     pub fn inputs(&self) -> usize {
         self.frequencies.nrows()
     }
@@ -169,7 +169,7 @@ impl<F: Scalar> Model<F> {
         }
     }
 
-    /// `φ(x)` of each row, `n × D`.
+    /// Returns `φ(x)` of each row, `n × D`.
     pub fn feature_matrix(&self, inputs: ArrayView2<'_, f64>) -> Array2<F> {
         let mut features = Array2::zeros((inputs.nrows(), self.features()));
         self.each_block(inputs, |first, phi, used| {
@@ -179,7 +179,7 @@ impl<F: Scalar> Model<F> {
         features
     }
 
-    /// Whether all features of all rows are numbers.
+    /// Returns whether all features of all rows are numbers.
     pub fn is_finite_on(&self, inputs: ArrayView2<'_, f64>) -> bool {
         let mut finite = true;
         self.each_block(inputs, |_, phi, used| {
@@ -189,8 +189,8 @@ impl<F: Scalar> Model<F> {
         finite
     }
 
-    /// The share of the angles `o_j · x` whose neighbours among the numbers are a radian away: what their
-    /// cosine is hangs on rounding alone.
+    /// Returns the share of angles `o_j · x` with floating-point neighbours a radian away. The cosine of such an angle
+    /// hangs on rounding alone.
     pub fn lost_angles(&self, inputs: ArrayView2<'_, f64>) -> f64 {
         let radian = F::epsilon().wide().recip();
         let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
@@ -211,12 +211,12 @@ impl<F: Scalar> Model<F> {
         lost as f64 / (inputs.nrows() * self.phases.len()) as f64
     }
 
-    /// The number format.
+    /// Returns the number format.
     pub const fn precision() -> &'static str {
         if size_of::<F>() == size_of::<f32>() { "single" } else { "double" }
     }
 
-    /// Mean `‖φ(x)‖²` over the rows.
+    /// Returns the mean `‖φ(x)‖²` over the rows.
     pub fn mean_feature_norm(&self, inputs: ArrayView2<'_, f64>) -> f64 {
         let mut total = 0.0;
         self.each_block(inputs, |_, phi, used| {
@@ -227,7 +227,7 @@ impl<F: Scalar> Model<F> {
         total / inputs.nrows() as f64
     }
 
-    /// Mean `‖φ(x)‖²` over rows that count by their weights.
+    /// Returns the mean `‖φ(x)‖²` over rows that count by their weights.
     pub fn weighted_feature_norm(&self, inputs: ArrayView2<'_, f64>, weights: &Array1<f64>) -> f64 {
         let mut total = 0.0;
         self.each_block(inputs, |first, phi, used| {
@@ -238,9 +238,9 @@ impl<F: Scalar> Model<F> {
         total / weights.sum()
     }
 
-    /// Mean diagonal `k(x, x)` of the kernel that the features stand for in expectation over the
-    /// phases: `(1/D) Σ_j (1 + cos((w_j − w'_j)ᵀ x))/2` with two maps of shared phases, 1/2 with
-    /// independent ones; with one map 1 (one half if the scale is `1/√D`, not `√(2/D)`).
+    /// Returns the mean diagonal `k(x, x)` of the kernel that the features stand for. It is in expectation over the
+    /// phases: `(1/D) Σ_j (1 + cos((w_j − w'_j)ᵀ x))/2` with two maps of shared phases, 1/2 with independent ones. With
+    /// one map it is 1 (one half if the scale is `1/√D`, not `√(2/D)`).
     pub fn mean_kernel_diagonal(&self, inputs: ArrayView2<'_, f64>) -> f64 {
         let big_d = self.features();
         if self.maps == 1 {
@@ -268,7 +268,7 @@ impl<F: Scalar> Model<F> {
         0.5 + 0.5 * total / inputs.nrows() as f64
     }
 
-    /// `f(x)` of each row.
+    /// Returns `f(x)` of each row.
     pub fn scores(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut scores = Array2::zeros((inputs.nrows(), self.outputs()));
         let mut block = Array2::zeros((BLOCK, self.outputs()));
@@ -281,7 +281,7 @@ impl<F: Scalar> Model<F> {
         scores
     }
 
-    /// `W` in double precision.
+    /// Returns `W` in double precision.
     pub fn wide_read_out(&self) -> Array2<f64> {
         self.read_out.mapv(F::wide)
     }

@@ -12,7 +12,7 @@ pub(super) const NORM_ROWS: usize = 1000;
 #[derive(Default)]
 pub(super) struct Mean {
     total: f64,
-    /// Rows of which there was a loss.
+    /// Rows that had a loss.
     pub rows: usize,
 }
 
@@ -23,7 +23,7 @@ impl Mean {
         self.rows += rows;
     }
 
-    /// The mean over all of them; 0 over none.
+    /// Returns the mean over all of them; 0 over none.
     pub fn value(&self) -> f64 {
         self.total / self.rows.max(1) as f64
     }

@@ -20,7 +20,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// An order of `rows` rows, to be drawn by [`Order::renew`].
+    /// Returns an order of `rows` rows, to be drawn by [`Order::renew`].
     pub fn of(plan: &Plan, rows: usize, stream: Stream) -> Self {
         let (batch, sampling) = (plan.batch.min(rows), plan.sampling);
         let mut order = Self { places: Vec::new(), taken: 0, rows, batch, sampling, stream };
@@ -39,7 +39,7 @@ impl Order {
         self.taken = places;
     }
 
-    /// Whether batches have taken all.
+    /// Returns whether batches have taken all.
     pub const fn is_used_up(&self) -> bool {
         self.taken == self.places.len()
     }

@@ -6,12 +6,12 @@ use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What is minimised over mini-batches, and how.
+/// The objective over mini-batches, and how it is minimised.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     /// Loss of one row; a batch counts with its mean.
     pub loss: Loss,
-    /// Penalty of the read-out `W`.
+    /// Penalty of the output weights `W`.
     pub read_out_penalty: ReadOutPenalty,
     /// Penalty of the features `φ(X)`.
     pub feature_penalty: FeaturePenalty,
@@ -35,10 +35,10 @@ pub(crate) struct Plan {
     pub schedule: Schedule,
     /// When the frequencies move, and how fast.
     pub pace: FrequencySchedule,
-    /// A penalty of the features of fixed inputs, beside that of the batch.
+    /// A penalty of the features of fixed inputs, beside the penalty of the batch.
     pub trace: Option<Trace>,
-    /// Training has diverged when a batch's mean loss is above this and above
-    /// [`DIVERGED`] times the first batch's; infinite if only NaN and infinity count.
+    /// Loss above which training has diverged. A batch's mean loss must be above this and above [`DIVERGED`] times the
+    /// first batch's; infinite if only NaN and infinity count.
     pub ceiling: f64,
 }
 
@@ -63,7 +63,7 @@ pub(crate) const DIVERGED: f64 = 1e6;
 pub enum Sampling {
     /// A fresh order of all rows for each pass, cut into batches.
     Shuffled,
-    /// Each row of a batch drawn from all rows, apart from the others; a pass is `⌈n/b⌉` batches.
+    /// Each row of a batch drawn from all rows, apart from the others. A pass is `⌈n/b⌉` batches.
     Replacement,
 }
 
@@ -104,12 +104,12 @@ impl Schedule {
 pub(crate) struct FrequencySchedule {
     /// They move in the steps that are multiples of this, at least 1.
     pub every: usize,
-    /// Their rate; that of the read-out if absent.
+    /// Their rate; the rate of the output weights if absent.
     pub rate: Option<f64>,
 }
 
 impl FrequencySchedule {
-    /// In every step, at the rate of the read-out.
+    /// In every step, at the rate of the output weights.
     pub const TOGETHER: Self = Self { every: 1, rate: None };
 }
 
@@ -131,8 +131,8 @@ impl FrequencySchedule {
 pub enum TraceClock {
     /// From 1 on through the whole run: steps `s, 2s, …`, as in Algorithm 1.
     Run,
-    /// From 0 on in each pass over the rows: the first batch of a pass, and each `s`-th after it,
-    /// as in the authors' code. A pass shorter than `s` has one.
+    /// From 0 on in each pass over the rows, as in the authors' code. It takes the first batch of a pass, and each
+    /// `s`-th after it. A pass shorter than `s` has one.
     Pass,
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct StepIndex {
 /// A penalty of the features of fixed inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Trace {
-    /// What is penalised.
+    /// The penalised quantity.
     pub penalty: TracePenalty,
     /// It takes part in the frequencies' steps that are multiples of this, at least 1.
     pub every: usize,
@@ -156,7 +156,7 @@ pub(crate) struct Trace {
     pub clock: TraceClock,
     /// The inputs, one row a point; the training inputs if absent.
     pub inputs: Option<Arc<Array2<f64>>>,
-    /// Weights of these inputs, if they have some; those of the training rows are known.
+    /// Weights of these inputs, if any; the weights of the training rows are known.
     pub weights: Option<Arc<Array1<f64>>>,
 }
 
@@ -182,7 +182,7 @@ pub(crate) enum TracePenalty {
 }
 
 impl TracePenalty {
-    /// `c` such that the gradient is `c X^T [φ(X) o φ'(X)]`, given `‖φ(X)‖_F²` of `m` rows.
+    /// Returns `c` such that the gradient is `c X^T [φ(X) o φ'(X)]`, given `‖φ(X)‖_F²` of `m` rows.
     pub fn factor(self, squared_norm: f64, rows: f64) -> f64 {
         match self {
             Self::Squared(beta) => 2.0 * beta,
@@ -190,12 +190,12 @@ impl TracePenalty {
         }
     }
 
-    /// Whether [`TracePenalty::factor`] depends on the norm.
+    /// Returns whether [`TracePenalty::factor`] depends on the norm.
     pub const fn needs_norm(self) -> bool {
         matches!(self, Self::NormByRows(_))
     }
 
-    /// The penalty's value for `m` rows whose mean `‖φ(x)‖²` is given.
+    /// Returns the penalty's value for `m` rows whose mean `‖φ(x)‖²` is given.
     pub fn value(self, mean_squared_norm: f64, rows: f64) -> f64 {
         match self {
             Self::Squared(beta) => beta * mean_squared_norm * rows,
@@ -204,7 +204,7 @@ impl TracePenalty {
     }
 }
 
-/// Penalty of the read-out.
+/// Penalty of the output weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ReadOutPenalty {
     /// None.
@@ -236,7 +236,7 @@ pub(crate) enum FeaturePenalty {
 }
 
 impl ReadOutPenalty {
-    /// `c` such that the gradient is `c W`, given `‖W‖_F²`.
+    /// Returns `c` such that the gradient is `c W`, given `‖W‖_F²`.
     pub fn factor(self, squared_norm: f64) -> f64 {
         match self {
             Self::Nothing | Self::Trace { .. } => 0.0,
@@ -245,12 +245,12 @@ impl ReadOutPenalty {
         }
     }
 
-    /// Whether [`ReadOutPenalty::factor`] depends on the norm.
+    /// Returns whether [`ReadOutPenalty::factor`] depends on the norm.
     pub const fn needs_norm(self) -> bool {
         matches!(self, Self::Norm(_))
     }
 
-    /// The penalty's value.
+    /// Returns the penalty's value.
     pub fn value(self, squared_norm: f64, trace_norm: f64) -> f64 {
         match self {
             Self::Nothing => 0.0,
@@ -260,7 +260,7 @@ impl ReadOutPenalty {
         }
     }
 
-    /// The threshold after each step at rate `η`.
+    /// Returns the threshold after each step at rate `η`.
     pub fn threshold(self, rate: f64) -> Option<Threshold> {
         match self {
             Self::Trace { lambda, clip } if lambda > 0.0 => {
@@ -283,13 +283,13 @@ impl FeaturePenalty {
         }
     }
 
-    /// Whether [`FeaturePenalty::factor`] depends on the norm.
+    /// Returns whether [`FeaturePenalty::factor`] depends on the norm.
     pub const fn needs_norm(self) -> bool {
         matches!(self, Self::BatchNorm(_))
     }
 
-    /// What a row's share in the penalty is multiplied by where its weight is `mean`, the mean weight of all rows: 1
-    /// of a mean over rows, the weight itself of a sum, in which it counts as so many rows.
+    /// Returns the factor of a row's share in the penalty. `mean` is the mean weight of all rows. The factor is 1 for a
+    /// mean over rows, and the weight itself for a sum, in which the row counts as so many rows.
     pub const fn of_mean_weight(self, mean: f64) -> f64 {
         match self {
             Self::Nothing | Self::MeanSquared(_) => 1.0,
@@ -297,7 +297,7 @@ impl FeaturePenalty {
         }
     }
 
-    /// The penalty's value for a batch whose mean `‖φ(x)‖²` is given.
+    /// Returns the penalty's value for a batch whose mean `‖φ(x)‖²` is given.
     pub fn value(self, mean_squared_norm: f64, batch: usize) -> f64 {
         match self {
             Self::Nothing => 0.0,
@@ -314,18 +314,18 @@ fn slope_of_norm(lambda: f64, squared_norm: f64) -> f64 {
 }
 
 impl Plan {
-    /// Steps that `epochs` passes over the rows take: at least one.
+    /// Returns the number of steps that `epochs` passes over the rows take: at least one.
     pub fn steps(&self, feed: &TrainingRows<'_>) -> usize {
         let per_epoch = feed.steps(self.batch);
         ((self.epochs * per_epoch as f64).round() as usize).max(1)
     }
 
-    /// Whether the frequencies move in a step.
+    /// Returns whether the frequencies move in a step.
     pub const fn moves_frequencies(&self, step: usize) -> bool {
         self.learn_frequencies && step.is_multiple_of(self.pace.every)
     }
 
-    /// The trace that takes part in a step.
+    /// Returns the trace that takes part in a step.
     pub fn trace_in(&self, turn: StepIndex) -> Option<&Trace> {
         let due = |trace: &&Trace| match trace.clock {
             TraceClock::Run => turn.step.is_multiple_of(trace.every),
@@ -334,17 +334,17 @@ impl Plan {
         self.trace.as_ref().filter(due).filter(|_| self.moves_frequencies(turn.step))
     }
 
-    /// The read-out's step `t`.
+    /// Returns step `t` of the output weights.
     pub fn read_out_step<F: Real>(&self, step: usize) -> Step<F> {
         self.optimiser.step(self.schedule.at(self.rate, step), step)
     }
 
-    /// What a step thresholds the read-out by: `η_t λ`, `η_t` being the rate of that step.
+    /// Returns the threshold `η_t λ` of the output weights. `η_t` is the rate of that step.
     pub fn threshold(&self, step: usize) -> Option<Threshold> {
         self.read_out_penalty.threshold(self.schedule.at(self.rate, step))
     }
 
-    /// The frequencies' step at step `t`; only their own steps count for the optimiser.
+    /// Returns the frequencies' step at step `t`; only their own steps count for the optimiser.
     pub fn frequency_step<F: Real>(&self, step: usize) -> Step<F> {
         let rate = self.pace.rate.unwrap_or(self.rate);
         self.optimiser.step(self.schedule.at(rate, step), step / self.pace.every)

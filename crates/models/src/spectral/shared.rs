@@ -17,7 +17,7 @@ pub(super) struct Message<F> {
     pub feature_norm_squared: f64,
     /// Its part of `‖W‖_F²`, where a penalty asks for it.
     pub read_out_norm_squared: f64,
-    /// The leader was told to stop.
+    /// Whether the leader was asked to stop.
     pub stop: bool,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Shared<'a, F> {
     pub total: f64,
     /// Chunks that they come in.
     pub windows: usize,
-    /// Inputs of the plan's trace, one row a point, where they are not the training inputs.
+    /// Inputs of the plan's trace, where they are not the training inputs. One row a point.
     pub trace_inputs: Option<Array2<F>>,
     /// Their weights, if they have some.
     pub trace_weights: Option<Vec<F>>,
@@ -41,8 +41,8 @@ pub(super) struct Shared<'a, F> {
     pub steps: usize,
     /// Steps between two looks.
     pub interval: Option<usize>,
-    /// Even and odd steps use different messages: a member may be writing the next step's while
-    /// another still reads this one's.
+    /// Messages of even and odd steps, which use different ones. A member may be writing the next step's while another
+    /// still reads this one's.
     pub messages: [Vec<RwLock<Message<F>>>; 2],
     /// Each member's part of `Wᵀ W`, `K × K`.
     pub grams: Vec<RwLock<Array2<F>>>,
@@ -105,7 +105,7 @@ impl<'a, F: Scalar> Shared<'a, F> {
 }
 
 impl<F> Shared<'_, F> {
-    /// The mean weight of all rows; 1 where they have none.
+    /// Returns the mean weight of all rows; 1 where they have none.
     pub fn mean_weight(&self) -> f64 {
         self.total / self.rows as f64
     }

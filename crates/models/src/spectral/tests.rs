@@ -40,7 +40,7 @@ fn start(features: usize, maps: usize, phases: Phases) -> Start {
     Start { features, deviations, phases, read_out_deviation: 1.0 }
 }
 
-/// Three classes on a ring, `d` inputs of which two matter.
+/// Three classes on a ring: two of the `d` inputs matter.
 fn ring(n: usize, d: usize) -> Sample {
     let mut inputs = Array2::zeros((n, d));
     let mut labels = Vec::new();

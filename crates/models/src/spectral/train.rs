@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 pub(crate) struct Trained<F> {
     pub predictor: Spectral<F>,
     pub steps: usize,
-    /// Loss, penalties and norms at the end; the loss is the mean over the last pass.
+    /// Loss, penalties and norms at the end. The loss is the mean over the last pass.
     pub numbers: BTreeMap<String, f64>,
 }
 
@@ -321,8 +321,8 @@ impl<'a, F: Scalar> Worker<'a, F> {
         }
     }
 
-    /// `c` of the gradient `c Xᵀ [φ(X) ∘ φ'(X)]` of a penalty of fixed inputs, the rest of which the
-    /// block then has.
+    /// `c` of the gradient `c Xᵀ [φ(X) ∘ φ'(X)]` of a penalty of fixed inputs; the block then has the rest of that
+    /// gradient.
     fn trace_factor(&mut self, trace: &Trace, window: &Window<F>) -> f64 {
         let shared = self.shared;
         self.penalised += 1;
@@ -345,8 +345,8 @@ impl<'a, F: Scalar> Worker<'a, F> {
         trace.penalty.factor(norm * share, shared.total) * share
     }
 
-    /// Thresholds the read-out: every member decomposes the same small Gram matrix and shrinks
-    /// its own rows, unless the matrix is too inaccurate.
+    /// Thresholds the output weights: every member decomposes the same small Gram matrix and shrinks its own rows,
+    /// unless the matrix is too inaccurate.
     fn shrink(&mut self, threshold: Threshold, step: usize) -> Result<(), LearningError> {
         let shared = self.shared;
         self.gram.fill(0.0);
@@ -369,7 +369,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
         self.shrink_together(threshold, step)
     }
 
-    /// The rare case: the leader thresholds the whole read-out in double precision.
+    /// The rare case: the leader thresholds all output weights in double precision.
     fn shrink_together(&mut self, threshold: Threshold, step: usize) -> Result<(), LearningError> {
         let shared = self.shared;
         self.block.paste_read_out(&mut shared.whole.write().expect(UNPOISONED).model);

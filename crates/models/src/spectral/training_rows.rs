@@ -9,18 +9,18 @@ pub(crate) struct TrainingRows<'a> {
 }
 
 impl<'a> TrainingRows<'a> {
-    /// All rows at once.
+    /// Returns all rows at once.
     pub const fn whole(sample: &'a Sample) -> Self {
         Self { first: sample, more: None }
     }
 
-    /// A window at a time, of which `first` is the first.
+    /// Reads a window at a time; `first` is the first window.
     pub fn of(first: &'a Sample, windows: &'a mut dyn RowChunks) -> Self {
         let more = (windows.shape().rows > first.rows()).then_some(windows);
         Self { first, more }
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub fn rows(&self) -> usize {
         self.more.as_ref().map_or(self.first.rows(), |windows| windows.shape().rows)
     }
@@ -30,7 +30,7 @@ impl<'a> TrainingRows<'a> {
         self.more.as_ref().map_or(self.first.total_weight(), |windows| windows.shape().rows as f64)
     }
 
-    /// Chunks of a pass.
+    /// Returns the number of chunks of a pass.
     pub fn windows(&self) -> usize {
         self.more.as_ref().map_or(1, |windows| windows.count())
     }

@@ -1,16 +1,15 @@
 use crate::SolverError;
 use ndarray::{Array1, ArrayView1};
 
-/// The dual of a support vector machine, one signed weight a point:
+/// The dual of an SVM, one signed weight a point:
 ///
 /// ```text
 /// min over β   ½ βᵀ K β − zᵀ β + ε ‖β‖₁     with   Σ β = 0,   lower ≤ β ≤ upper
 /// ```
 ///
-/// Classification has `z = y ∈ {−1, 1}`, `ε = 0`, and `β = y α` in `[0, C]` for the positive points
-/// and `[−C, 0]` for the negative ones. Regression has its targets as `z`, the half-width of the
-/// tube as `ε`, and `β = α − α*` in `[−C, C]`; of `α` and `α*` one is always 0 at the optimum, so
-/// one variable says both.
+/// Classification has `z = y ∈ {−1, 1}`, `ε = 0`, and `β = y α` in `[0, C]` for the positive points and `[−C, 0]` for
+/// the negative ones. Regression has its targets as `z`, the half-width of the tube as `ε`, and `β = α − α*` in
+/// `[−C, C]`. Of `α` and `α*` one is always 0 at the optimum, so one variable says both.
 ///
 /// ```
 /// use mercer_solvers::Dual;
@@ -83,8 +82,8 @@ impl Dual {
         })
     }
 
-    /// The same with the cost of point `t` multiplied by `weights_t`: classes of unequal weight, or
-    /// points that stand for several.
+    /// Multiplies the cost of point `t` by `weights_t`. This suits classes of unequal weight, or points that stand for
+    /// several.
     ///
     /// # Errors
     /// [`SolverError::Lengths`], or [`SolverError::Setting`] for a weight that is not positive and
@@ -103,12 +102,12 @@ impl Dual {
         Ok(self)
     }
 
-    /// Number of points `n`.
+    /// Returns the number of points `n`.
     pub fn len(&self) -> usize {
         self.targets.len()
     }
 
-    /// Whether there are none; a dual always has points.
+    /// Returns whether there are none; a dual always has points.
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }

@@ -1,7 +1,7 @@
 use crate::SolverError;
 use ndarray::ArrayView2;
 
-/// A symmetric kernel of `n` points, read row by row: a matrix in memory, or a way to compute rows.
+/// A symmetric kernel of `n` points, read row by row. It is a matrix in memory, or a way to compute rows.
 ///
 /// The kernel may be indefinite.
 ///
@@ -25,17 +25,17 @@ use ndarray::ArrayView2;
 /// # Ok::<(), mercer_solvers::SolverError>(())
 /// ```
 pub trait KernelRows {
-    /// Number of points `n`.
+    /// Returns the number of points `n`.
     fn size(&self) -> usize;
 
-    /// `k(x_t, x_t)`.
+    /// Returns `k(x_t, x_t)`.
     fn diagonal(&self, t: usize) -> f64;
 
-    /// Writes `k(x_row, x_c)` for each `c` of `columns`, which are distinct and, unless points have
-    /// been set aside, all of `0..n` in order.
+    /// Writes `k(x_row, x_c)` for each `c` of `columns`. They are distinct and, unless points have been set aside, all
+    /// of `0..n` in order.
     fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]);
 
-    /// The row in the order of the points, where it lies in memory: it is then not copied.
+    /// Returns the row in the order of the points, where it lies in memory. It is then not copied.
     fn whole(&self, _row: usize) -> Option<&[f64]> {
         None
     }
@@ -59,8 +59,8 @@ pub struct Precomputed<'a> {
 }
 
 impl<'a> Precomputed<'a> {
-    /// A symmetric matrix `K`, `n × n`. Rows are read as they are used; that the matrix is
-    /// symmetric is taken on trust.
+    /// Returns a symmetric matrix `K`, `n × n`. Rows are read as they are used; that the matrix is symmetric is taken
+    /// on trust.
     ///
     /// # Errors
     /// [`SolverError::Lengths`] if it is not square.

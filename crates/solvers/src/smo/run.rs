@@ -30,7 +30,7 @@ pub(super) struct Run<'a, R: ?Sized> {
     straight: bool,
     /// Least slope upwards, largest slope downwards, over the active places.
     extremes: (f64, f64),
-    /// Room for the extremes of the blocks of places, of which `extremes` are those of all.
+    /// Room for the extremes of the blocks of places; `extremes` are the extremes of all.
     least: Vec<f64>,
     largest: Vec<f64>,
     /// Kernel rows computed, whole or in part.
@@ -114,7 +114,7 @@ impl<'a, R: KernelRows + ?Sized> Run<'a, R> {
         self.extremes = extremes;
     }
 
-    /// Makes the row of a point available for the active places, without losing that of `keep`.
+    /// Makes the row of a point available for the active places, without losing the row of `keep`.
     fn fetch(&mut self, point: usize, keep: usize) -> Result<(), SolverError> {
         if self.straight && self.source.whole(point).is_some() {
             if !self.seen[point] {

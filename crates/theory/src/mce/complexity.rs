@@ -14,7 +14,7 @@ pub const VACUOUS_COMPLEXITY: f64 = 1.0 / (4.0 * E);
 /// Most rows whose sign patterns are enumerated.
 const MOST_ROWS: usize = 20;
 
-/// Rademacher complexity of a class of embeddings, Theorems 2 and 11:
+/// Returns the Rademacher complexity of a class of embeddings, Theorems 2 and 11:
 /// ```text
 /// R_n(F)  ≤  2 α ρ
 /// ```
@@ -49,7 +49,7 @@ pub fn embedding_complexity(
     })
 }
 
-/// The complexity of all functions of norm at most `ρ` on given rows, exactly:
+/// Returns the complexity of all functions of norm at most `ρ` on given rows. It is exact:
 /// `R_n = (2/n) ρ E_σ √(σᵀ K σ)`, by all `2ⁿ` sign patterns.
 ///
 /// - `gram` is `K`, `n × n`, symmetric; `n ≤ 20`
@@ -91,7 +91,7 @@ pub fn ball_complexity(gram: ArrayView2<'_, f64>, norm: f64) -> Result<Bound, Th
     })
 }
 
-/// What multiplies `αρ` in the risk bound with the loss clipped at `ε`, Lemmas 14 and 15:
+/// Returns the factor of `αρ` in the risk bound with the loss clipped at `ε`. By Lemmas 14 and 15 it is
 /// `4/(ε log(1/ε))`, least at `ε = 1/e`, where it is `4e`.
 ///
 /// The term `Lipschitz` is `1/(ε log(1/ε))`, the constant of the normalised loss.

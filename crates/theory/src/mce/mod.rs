@@ -1,10 +1,10 @@
-//! The theory of "Hyperparameter Learning for Conditional Kernel Mean Embeddings with Rademacher
-//! Complexity Bounds" (Hsu, Nock and Ramos, ECML-PKDD 2018).
+//! The theory of conditional kernel mean embeddings with Rademacher complexity bounds. Source: "Hyperparameter Learning
+//! for Conditional Kernel Mean Embeddings with Rademacher Complexity Bounds" (Hsu, Nock and Ramos, ECML-PKDD 2018).
 //!
-//! From the norm of an embedding to its Rademacher complexity (Theorems 2 and 11), through the
-//! Lipschitz constant of the clipped loss (Lemma 14) to the expected loss (Lemmas 13 and 15, Theorems
-//! 3 and 16, and, for parameters, Lemma 17 and Theorems 4 and 18); and the rates at which the
-//! estimates converge (Theorems 1, 5 and 6, Lemmas 7 to 9, Theorem 10).
+//! It goes from the norm of an embedding to its Rademacher complexity (Theorems 2 and 11). The Lipschitz constant of
+//! the clipped loss (Lemma 14) leads to the expected loss (Lemmas 13 and 15, Theorems 3 and 16, and, for parameters,
+//! Lemma 17 and Theorems 4 and 18). It also has the rates at which the estimates converge (Theorems 1, 5 and 6, Lemmas
+//! 7 to 9, Theorem 10).
 //!
 //! What does not hold as it is printed:
 //!
@@ -13,8 +13,8 @@
 //!   [`ball_complexity`].
 //! - The text calls `r = αρ` a bound on the complexity; with its definition of the complexity, `2r`
 //!   bounds it.
-//! - Theorem 4 says "every θ, λ", but applies Theorem 3 to a class that is built around the chosen
-//!   point: it holds at a point fixed in advance, not uniformly, and not at a learned optimum.
+//! - Theorem 4 says "every θ, λ", but applies Theorem 3 to a class that is built around the chosen point. It holds at a
+//!   point fixed in advance, not uniformly, and not at a learned optimum.
 //! - The class is built from the training pairs and then evaluated on them; the inequality behind
 //!   the deviation term needs a sample that is independent of the class.
 //! - The contraction of Lemma 14 is for scalar classes, and is used for one coordinate of a vector

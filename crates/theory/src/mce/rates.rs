@@ -5,8 +5,8 @@ pub(crate) const RATE: &str =
     "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorems 1, 5 and 6, Lemmas 7 to 9, Theorem 10";
 pub(crate) const ENTROPY: &str = "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorem 10";
 
-/// The rate at which an embedding and its decision probabilities approach the truth, without its
-/// constant: `(n λ)^{−1/2} + λ^{1/2}`.
+/// Returns the rate at which an embedding approaches the truth, without its constant. The decision probabilities have
+/// the same rate: `(n λ)^{−1/2} + λ^{1/2}`.
 ///
 /// - `rows` is `n ≥ 1`, `lambda` is `λ > 0`
 ///
@@ -31,7 +31,7 @@ pub fn embedding_rate(rows: usize, lambda: f64) -> Result<Bound, TheoryError> {
     })
 }
 
-/// The least rate over `λ`: `2 n^{−1/4}`, at `λ = n^{−1/2}`, the term `λ`.
+/// Returns the least rate over `λ`: `2 n^{−1/4}`, at `λ = n^{−1/2}`, the term `λ`.
 ///
 /// # Errors
 /// [`TheoryError::Range`] for no rows.
@@ -53,7 +53,7 @@ pub fn best_embedding_rate(rows: usize) -> Result<Bound, TheoryError> {
     })
 }
 
-/// The factor of Theorem 10, by which the error of an entropy exceeds that of the probabilities:
+/// Returns the factor of Theorem 10. The error of an entropy exceeds the error of the probabilities by it:
 /// `γ = ‖p̂‖ max_c 1/min(p_c, p̂_c) + ‖u‖`, `u_c = −log p_c`.
 ///
 /// The proof's step (40) has `max 1/p_c` of the true probabilities only, which by [`log_distance_bound`] is
@@ -96,8 +96,8 @@ pub fn entropy_factor(truth: &[f64], estimate: &[f64]) -> Result<Bound, TheoryEr
     })
 }
 
-/// `|log a − log b| ≤ |a − b|/min(a, b)`; step (40) prints `b` for the minimum, which fails for
-/// `a < b`: the term `as printed`.
+/// Bounds `|log a − log b| ≤ |a − b|/min(a, b)`. Step (40) prints `b` for the minimum, which fails for `a < b`: the
+/// term `as printed`.
 ///
 /// - `first` and `second` are `a, b > 0`
 ///

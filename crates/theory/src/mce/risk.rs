@@ -8,7 +8,7 @@ pub(crate) const RISK: &str =
     "Hsu, Nock and Ramos (ECML-PKDD 2018), Theorems 3, 4, 16 and 18, Lemma 17";
 pub(crate) const DEVIATION: &str = "Hsu, Nock and Ramos (ECML-PKDD 2018), Lemma 13";
 
-/// The term of all these bounds that only the number of rows makes smaller: `√(8 log(2/β)/n)`.
+/// Returns the term of all these bounds that only more rows make smaller: `√(8 log(2/β)/n)`.
 ///
 /// Below 1 from 30 rows on where `β = 0.05`; as the loss is at most 1, fewer rows decide nothing.
 ///
@@ -34,8 +34,8 @@ pub fn deviation_term(rows: usize, beta: f64) -> Result<Bound, TheoryError> {
     })
 }
 
-/// Expected loss of an embedding, clipped at `ε` and divided by its largest value
-/// `M_ε = log(1/ε)`, Lemma 15:
+/// Returns the expected loss of an embedding, clipped at `ε`, Lemma 15. It is divided by its largest value
+/// `M_ε = log(1/ε)`:
 /// ```text
 /// E loss_ε / M_ε  ≤  mean loss_ε / M_ε + 4αρ/(ε log(1/ε)) + √(8 log(2/β)/n)
 /// ```
@@ -86,17 +86,16 @@ pub fn clipped_risk(
     })
 }
 
-/// Expected loss of an embedding, clipped at `1/e`, Theorems 3 and 16; with `r(θ, λ)` of a point
-/// fixed in advance, Theorems 4 and 18:
+/// Returns the expected loss of an embedding, clipped at `1/e`. The bounds are Theorems 3 and 16; with `r(θ, λ)` of a
+/// point fixed in advance, Theorems 4 and 18:
 /// ```text
 /// E loss_{1/e}  ≤  mean loss_ε + 4e r + √(8 log(2/β)/n),     ε in (0, 1/e)
 /// ```
-/// Vacuous from 1 on, since `loss_{1/e} ≤ 1`: so wherever `r ≥ 1/(4e) = 0.092`
-/// ([`super::VACUOUS_COMPLEXITY`]), whatever the rows. A value below 1 takes numbers that no embedding has:
-/// every `f_c(x) ≤ r`, so that each row has a loss of `log(1/max(r, ε))` at least, with `r < 1/e` of more
-/// than 1 (the term `least loss at this r`, of the largest `ε`, `1/e`). So it is vacuous for every embedding, and
-/// says so also where loss and `r` are given that do not belong together. The gaps of the proof stand on the page
-/// of this module.
+/// Vacuous from 1 on, since `loss_{1/e} ≤ 1`: so wherever `r ≥ 1/(4e) = 0.092` ([`super::VACUOUS_COMPLEXITY`]),
+/// whatever the rows. A value below 1 takes numbers that no embedding has. Every `f_c(x) ≤ r`, so that each row has a
+/// loss of `log(1/max(r, ε))` at least. With `r < 1/e` that is more than 1 (the term `least loss at this r`, of the
+/// largest `ε`, `1/e`). So it is vacuous for every embedding, and says so also where loss and `r` are given that do not
+/// belong together. The gaps of the proof stand on the page of this module.
 ///
 /// - `loss` is the mean `loss_ε` on the sample for an `ε < 1/e`, at least 0
 /// - `complexity` is `r = αρ ≥ 0`
@@ -141,8 +140,8 @@ fn least_loss(complexity: f64, epsilon: f64) -> f64 {
     (-complexity.max(epsilon).ln()).max(0.0)
 }
 
-/// Whether a loss is below the least by more than rounding: then it is not that of an embedding with this
-/// complexity, and the theorem does not speak of it.
+/// Whether a loss is below the least by more than rounding: then no embedding with this complexity has it, and the
+/// theorem does not speak of it.
 fn falls_short(loss: f64, least: f64) -> bool {
     loss < least * (1.0 - 1e-9)
 }

@@ -1,11 +1,11 @@
 //! The theory of "Ridgeless Regression with Random Features" (Li, Liu and Zhang, IJCAI 2022).
 //!
-//! Three distances make up the excess risk (6): stochastic gradients (Theorem 1, `sgd`), random
-//! features (Theorems 2 and 3, `variance` and `ridge`), and the kernel predictor itself (Remark 2,
-//! `risk`). The theorems leave their constants open, and the right sides of Theorems 2 and 3 cannot
-//! be recovered from the available text. So what can be checked is here: the conditions and the
-//! shape of Theorem 1; the identity behind Theorem 2, which is exact for Gaussian features; the
-//! ridge of Theorem 3, which is printed in two ways of which one is right.
+//! Three distances make up the excess risk (6): stochastic gradients (Theorem 1, `sgd`), random features (Theorems 2
+//! and 3, `variance` and `ridge`), and the kernel predictor itself (Remark 2, `risk`). The theorems leave their
+//! constants open, and the right sides of Theorems 2 and 3 cannot be recovered from the available text. So this module
+//! has the parts that can be checked. They are the conditions and the shape of Theorem 1, and the identity behind
+//! Theorem 2, which is exact for Gaussian features. The ridge of Theorem 3 is also here: it is printed in two ways, one
+//! of them right.
 
 pub(crate) mod arrays;
 pub(crate) mod calculators;

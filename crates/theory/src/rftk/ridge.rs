@@ -1,4 +1,4 @@
-//! Theorem 3: the ridge that fewer features than rows amount to, and what becomes of it beside a ridge.
+//! Theorem 3: the ridge that fewer features than rows amount to. It also covers that ridge beside a given ridge.
 
 use crate::error::{check, check_count, check_filled, check_finite};
 use crate::{Bound, TheoryError};
@@ -24,8 +24,8 @@ pub(crate) const LIMIT: &str = "Li, Liu and Zhang (IJCAI 2022), Theorem 3, λ �
 pub enum RidgeCondition {
     /// `M`, as in the paper's discussion: at `M = n` it gives `λ = 0`.
     Features,
-    /// `M/n`, as in the displayed Theorem 3: a misprint, or a trace meant to be divided by `n`. At
-    /// `M = n` it gives a trace of 1, which is no interpolation.
+    /// `M/n`, as in the displayed Theorem 3. It is a misprint, or the trace was meant to be divided by `n`. At `M = n`
+    /// it gives a trace of 1, which is no interpolation.
     Misprinted,
 }
 
@@ -44,12 +44,12 @@ pub enum RidgeCondition {
 pub struct EffectiveRidge {
     /// `λ ≥ 0` of `(K + λnI)⁻¹`, in units of `K` over `n`.
     pub lambda: f64,
-    /// `t = λn`, what is added to the diagonal of `K`.
+    /// `t = λn`, the shift added to the diagonal of `K`.
     pub shift: f64,
     /// What the trace has to be: `M` or `M/n`.
     pub target: f64,
-    /// `Tr[K(K + tI)⁻¹]`; it differs from the target by rounding, or is the rank of `K` where no
-    /// ridge makes it as large as the target.
+    /// `Tr[K(K + tI)⁻¹]`. It differs from the target by rounding, or is the rank of `K` where no ridge makes it as
+    /// large as the target.
     pub trace: f64,
     /// Rank of `K`: number of eigenvalues above `n · ε` times the largest.
     pub rank: usize,
@@ -57,26 +57,26 @@ pub struct EffectiveRidge {
     pub evaluations: usize,
 }
 
-/// More than enough: a bracket in `ln t` shrinks to one unit in the last place in under 70 halvings, and
-/// a step is either a halving or less than half of the step before the last.
+/// More than enough. A bracket in `ln t` shrinks to one unit in the last place in under 70 halvings. A step is either a
+/// halving or less than half of the step before the last.
 const MOST_EVALUATIONS: usize = 200;
 
-/// The ridge `λ` such that ridgeless regression with `M < n` random features behaves like kernel
-/// ridge regression with `λ`, from the eigenvalues `d_i` of `K`:
+/// Returns the ridge `λ` that ridgeless regression with `M < n` random features amounts to. The regression behaves like
+/// kernel ridge regression with `λ`, which follows from the eigenvalues `d_i` of `K`:
 /// ```text
 /// Tr[K(K + λnI)⁻¹]  =  Σ_i d_i / (d_i + t)  =  M,        t = λn
 /// ```
 /// With `F = K^{1/2}Z` (`n × M`, Gaussian), the projection `F F⁺` has the trace `M`, and its mean is
 /// close to `K(K + tI)⁻¹`.
 ///
-/// - `eigenvalues` are those of `K` (`n`), in any order
+/// - `eigenvalues` are the eigenvalues of `K` (`n`), in any order
 /// - `features` is `M ≥ 1`; from the rank of `K` on (so from `n` on) the ridge is 0
 /// - `condition` chooses between the two printed forms; [`RidgeCondition::Features`] is right
 ///
-/// The root is unique, since the sum falls in `t`. It is bracketed by `d_(r) (r − T)/T ≤ t ≤ tr(K)/T`
-/// for the target `T`, `r = ⌊T⌋ + 1` and `d_(r)` the `r`-th largest eigenvalue, and found by Newton's
-/// method in `ln t`, replaced by halving wherever it would leave the bracket or gain too little. The
-/// upper end says that `λ ≤ tr(K)/(nM)` ([`effective_ridge_limit`]).
+/// The root is unique, since the sum falls in `t`. It is bracketed by `d_(r) (r − T)/T ≤ t ≤ tr(K)/T` for the target
+/// `T`, `r = ⌊T⌋ + 1` and `d_(r)` the `r`-th largest eigenvalue. Newton's method in `ln t` finds it, replaced by
+/// halving wherever it would leave the bracket or gain too little. The upper end says that `λ ≤ tr(K)/(nM)`
+/// ([`effective_ridge_limit`]).
 ///
 /// # Errors
 /// [`TheoryError::Empty`] without eigenvalues; [`TheoryError::Range`] for `M = 0`, for eigenvalues
@@ -170,7 +170,7 @@ fn root(d: &[f64], target: f64) -> Root {
     Root { at: t, trace, evaluations: MOST_EVALUATIONS }
 }
 
-/// The ridge that `M` random features with a ridge `λ` of their own amount to, in the mean over draws:
+/// Returns the ridge that `M` random features with their own ridge `λ` amount to. In the mean over draws it is:
 /// ```text
 /// t  =  λ n  +  (t / M) Σ_i d_i / (d_i + t),        the ridge is t/n ≥ λ
 /// ```
@@ -179,7 +179,7 @@ fn root(d: &[f64], target: f64) -> Root {
 /// [`effective_ridge`] with [`RidgeCondition::Features`], where the ridge is 0 from the rank of `K` on;
 /// for `M → ∞` it is `λ`.
 ///
-/// - `eigenvalues` are those of `K` (`n`), in any order; `features` is `M ≥ 1`; `lambda` is `λ ≥ 0`
+/// - `eigenvalues` are the eigenvalues of `K` (`n`), in any order; `features` is `M ≥ 1`; `lambda` is `λ ≥ 0`
 ///
 /// The root is unique, since `λn/t + (1/M) Σ d_i/(d_i + t)` falls from infinity to 0 and has to be 1. It
 /// lies between `λn` and `λn + tr(K)/M`, and is halved towards in `ln t`. `target` and `trace` of the
@@ -237,7 +237,7 @@ pub fn effective_ridge_beside(
     })
 }
 
-/// The largest ridge that `M` random features can amount to:
+/// Returns the largest ridge that `M` random features can amount to:
 /// ```text
 /// λ  ≤  tr(K) / (n M)
 /// ```

@@ -6,7 +6,7 @@ use crate::{Bound, TheoryError};
 pub(crate) const SPLIT: &str = "Li, Liu and Zhang (IJCAI 2022), equation (6) and Remark 2";
 pub(crate) const BIAS: &str = "Li, Liu and Zhang (IJCAI 2022), Remark 2, bias";
 
-/// The excess risk of RF-SGD from its three parts, Remark 2:
+/// Returns the excess risk of RF-SGD from its three parts, Remark 2:
 /// ```text
 /// ‖f_{M,b,t} − f*‖²  ≤  ( ‖f_{M,b,t} − f_M‖ + ‖f_M − f‖ + √(B + V) )²
 /// ```
@@ -55,7 +55,7 @@ pub fn split_excess_risk(
     })
 }
 
-/// The bias of Remark 2, which is to explain why a small trace is good, without its constant:
+/// Returns the bias of Remark 2 without its constant. It is to explain why a small trace is good:
 /// ```text
 /// B  ≲  (‖f‖_K / n) · √tr(K)
 /// ```

@@ -1,4 +1,4 @@
-//! The trace that RFTK penalises, and what of it does not depend on the scale of the features.
+//! The trace that RFTK penalises, and its part independent of the features' scale.
 
 use crate::error::{check, check_count, check_filled, check_finite, check_shape};
 use crate::{Bound, TheoryError};
@@ -10,7 +10,7 @@ pub(crate) const RANK: &str =
 pub(crate) const START: &str =
     "Li, Liu and Zhang (IJCAI 2022), Figure 2(c), as the released code records it";
 
-/// How many eigenvalues of a Gram matrix count:
+/// Returns how many eigenvalues of a Gram matrix count:
 /// ```text
 /// r  =  tr(K)² / ‖K‖_F²  =  (Σ d_i)² / Σ d_i²,        1 ≤ r ≤ n
 /// ```
@@ -80,7 +80,7 @@ impl TraceScale {
     }
 }
 
-/// [`TraceScale`] of a Gram matrix.
+/// Returns the [`TraceScale`] of a Gram matrix.
 ///
 /// - `gram` is `K` (`n × n`), symmetric and positive semi-definite
 ///
@@ -104,7 +104,7 @@ pub fn trace_scale_from_gram(gram: ArrayView2<'_, f64>) -> Result<TraceScale, Th
     TraceScale::new("gram", gram.diag().sum(), frobenius_squared)
 }
 
-/// [`TraceScale`] of `K = φ(X) φ(X)ᵀ` from the features.
+/// Returns the [`TraceScale`] of `K = φ(X) φ(X)ᵀ` from the features.
 ///
 /// `‖φφᵀ‖_F = ‖φᵀφ‖_F`, so that the smaller of the two products is formed.
 ///

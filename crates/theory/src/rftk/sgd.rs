@@ -8,7 +8,7 @@ pub(crate) const CONDITIONS: &str = "Li, Liu and Zhang (IJCAI 2022), Theorem 1, 
 pub(crate) const RATE: &str = "Li, Liu and Zhang (IJCAI 2022), Theorem 1, shape of the bound";
 pub(crate) const REGIMES: &str = "Li, Liu and Zhang (IJCAI 2022), Corollary 1";
 
-/// The largest learning rate that Theorem 1 allows.
+/// Returns the largest learning rate that Theorem 1 allows.
 ///
 /// ```text
 /// γ  ≤  min( n / (9 T ln(n/δ)),  1 / (8 (1 + ln T)) )      and      n  ≥  32 ln²(2/δ)
@@ -54,7 +54,7 @@ fn step_limit(n: f64, t: f64, delta: f64) -> Bound {
     }
 }
 
-/// How the distance between RF-SGD and ridgeless random features falls, without its constant:
+/// Returns how the distance between RF-SGD and ridgeless random features falls, without its constant:
 /// ```text
 /// ‖f_{M,b,t} − f_M‖²  ≲  γ/b  +  1/(γ t)
 /// ```
@@ -147,7 +147,7 @@ pub struct SgdSetting {
 }
 
 impl SgdSetting {
-    /// Whether Theorem 1 covers this setting: `γ` is within its limit and `n` is large enough.
+    /// Returns whether Theorem 1 covers this setting. Then `γ` is within its limit and `n` is large enough.
     ///
     /// Never for cases 2 and 3. For case 1 only if `n^1/2 ≥ max(9 ln(n/δ), 8 (1 + ln n))`: from
     /// about `n = 12 600` on at `δ = 0.05`.
@@ -156,8 +156,8 @@ impl SgdSetting {
     }
 }
 
-/// What Corollary 1 sets for `n` rows and `M` features, with its error, its cost and the limit that
-/// Theorem 1 puts on its learning rate.
+/// Returns the settings of Corollary 1 for `n` rows and `M` features. With them come its error, its cost and the limit
+/// that Theorem 1 puts on its learning rate.
 ///
 /// | case | `b` | `γ` | `T` | `γ/b` | `1/(γT)` | cost |
 /// |---|---|---|---|---|---|---|

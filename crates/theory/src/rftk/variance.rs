@@ -10,7 +10,7 @@ pub(crate) const FACTOR: &str = "Li, Liu and Zhang (IJCAI 2022), Theorems 2 and 
 pub(crate) const EXCESS: &str =
     "Li, Liu and Zhang (IJCAI 2022), Theorem 2, in its exact form for Gaussian features";
 
-/// The factor that explodes at the interpolation threshold, Figure 1(a):
+/// Returns the factor that explodes at the interpolation threshold, Figure 1(a):
 /// ```text
 /// α  =  M/(M − n)   for M > n,        α  =  n/(n − M)   for M < n
 /// ```
@@ -49,8 +49,8 @@ pub fn ridgeless_variance_factor(rows: usize, features: usize) -> Result<Bound, 
     Ok(Bound { value, terms, vacuous: None, source: FACTOR })
 }
 
-/// How much risk ridgeless regression with `M` Gaussian features has beyond the ridgeless kernel
-/// predictor `f`, exactly:
+/// Returns the excess risk of ridgeless regression with `M` Gaussian features, exactly. The reference is the ridgeless
+/// kernel predictor `f`:
 /// ```text
 /// E risk(f_M) − risk(f)  =  E_x[σ_x²] · ‖f‖_K² / (M − n − 1)
 ///                        =  E_x[σ_x²] · α' · ‖f‖_K² / M           α' = M/(M − n − 1)
@@ -120,8 +120,8 @@ fn degrees_of_freedom(rows: usize, features: usize) -> Result<f64, TheoryError> 
 pub struct RidgelessLimit {
     /// `f(x) = k_x K⁺ y`, one a test point (`m`): the mean of `f_M(x)` for Gaussian features.
     pub predictions: Array1<f64>,
-    /// `σ_x² = K(x,x) − k_x K⁺ k_xᵀ`, one a test point (`m`): the variance at `x` of a Gaussian
-    /// process with kernel `K` that was observed at the training points.
+    /// `σ_x² = K(x,x) − k_x K⁺ k_xᵀ`, one a test point (`m`). It is the variance at `x` of a Gaussian process with
+    /// kernel `K` that was observed at the training points.
     pub posterior_variances: Array1<f64>,
     /// `‖f‖_K² = yᵀ K⁺ y`.
     pub norm_squared: f64,
@@ -132,7 +132,7 @@ pub struct RidgelessLimit {
 }
 
 impl RidgelessLimit {
-    /// The variance of ridgeless regression with `M` Gaussian features, one a test point (`m`):
+    /// Returns the variance of ridgeless regression with `M` Gaussian features, one a test point (`m`):
     /// ```text
     /// Var f_M(x)  =  σ_x² · ‖f‖_K² / (M − n − 1)
     /// ```
@@ -145,7 +145,7 @@ impl RidgelessLimit {
         Ok(self.posterior_variances.mapv(|variance| variance * self.norm_squared / freedom))
     }
 
-    /// Mean of [`RidgelessLimit::variances`] over the test points: [`ridgeless_excess_risk`].
+    /// Returns the mean of [`RidgelessLimit::variances`] over the test points: [`ridgeless_excess_risk`].
     ///
     /// # Errors
     /// [`TheoryError::Range`] unless `M ≥ n + 2`.
@@ -155,7 +155,7 @@ impl RidgelessLimit {
     }
 }
 
-/// The limit `M → ∞` of ridgeless regression with random features, with the parts of its variance.
+/// Returns the limit `M → ∞` of ridgeless regression with random features. The parts of its variance come with it.
 ///
 /// For Gaussian features, whose `M` columns are independent `N(0, K)` over training and test points
 /// together, `E f_M(x) = f(x)` and, for `M > n + 1`,
@@ -166,10 +166,10 @@ impl RidgelessLimit {
 /// covariance `σ_x²`; the rest is the mean of an inverse Wishart matrix. Noise in the labels is not
 /// in it: the comparison is with `f` on the same labels, and nothing is said on the risk of `f`.
 ///
-/// Random Fourier features are not Gaussian. For them the variance falls like `1/M` as well, but
-/// the constant differs, for `M → ∞` by `E[a²b²]/(E[a²]E[b²])` with `a = φ(x) − k_x K⁻¹ φ(X)` and
-/// `b = φ(X)ᵀ K⁻¹ y` of one feature: both are large for high frequencies, so that the factor can be
-/// far above 1. It is 11.8 for the five points of the golden example.
+/// Random Fourier features are not Gaussian. For them the variance falls like `1/M` as well, but the constant differs.
+/// For `M → ∞` the factor is `E[a²b²]/(E[a²]E[b²])` with `a = φ(x) − k_x K⁻¹ φ(X)` and `b = φ(X)ᵀ K⁻¹ y` of one
+/// feature. Both are large for high frequencies, so that the factor can be far above 1. It is 11.8 for the five points
+/// of the golden example.
 ///
 /// - `gram` is `K` (`n × n`), symmetric and positive semi-definite; a singular one is inverted above
 ///   a cut-off of `n · ε` times its largest eigenvalue

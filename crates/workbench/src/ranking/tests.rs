@@ -77,7 +77,7 @@ fn means_that_differ_by_rounding_are_a_tie() {
     assert_eq!((found.repeats, found.methods[0].place.as_str()), (3, "1="));
 }
 
-/// Without a difference by Friedman's test nobody is told apart, whatever Nemenyi's difference is.
+/// Without a difference by Friedman's test nobody is distinguished, whatever Nemenyi's difference is.
 #[test]
 fn groups_follow_both_tests() {
     let named = |prefix: &str, count: usize| -> Vec<String> {

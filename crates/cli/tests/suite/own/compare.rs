@@ -51,7 +51,8 @@ fn methods_are_compared_on_the_same_splits_with_a_page() {
     // Splits that the rows do not allow are no failure of each method, but the one who asked's.
     let folds = place.run("compare --methods majority,kernel-ridge --data toys.csv --folds 61");
     assert_eq!(folds.code, Some(2), "{folds:?}");
-    assert!(folds.stderr.contains("at most the 60 rows") && folds.stdout.is_empty(), "{folds:?}");
+    let told = "at most 60: the table has 60 rows\n";
+    assert!(folds.stderr.contains(told) && folds.stdout.is_empty(), "{folds:?}");
 }
 
 /// Of one split there is no spread: that is said, with what gives one, and no table stands empty.

@@ -146,7 +146,7 @@ const REFUSED: &[(&str, i32, &str)] = &[
     (
         "fit --method majority --data text.csv",
         1,
-        "text.csv:3: `two` in column `a` is not a finite number",
+        "text.csv:3: `two` in column `a` is not a number (2 of 3 entries are); correct it",
     ),
     ("fit --method majority --data infinite.csv", 1, "infinite.csv:3: `inf` in column `a`"),
     (
@@ -157,7 +157,7 @@ const REFUSED: &[(&str, i32, &str)] = &[
     (
         "fit --method majority --data ragged.csv",
         1,
-        "ragged.csv:3: has 1 field, but the first row has 2: give it the others",
+        "ragged.csv:3: has 1 field, expected 2; add empty fields",
     ),
     ("fit --method majority --data open.csv", 1, "open.csv:2: opens a quote that never closes"),
     ("fit --method majority --data empty.csv", 1, "empty.csv: holds no rows"),
@@ -189,7 +189,18 @@ const REFUSED: &[(&str, i32, &str)] = &[
     ("compare --methods majority --data toys.csv", 2, "at least two"),
     ("compare --methods majority,majority --data toys.csv", 2, "named once"),
     ("evaluate --method majority --data toys.csv --folds 1", 2, "`folds` is 1"),
-    ("evaluate --method majority --data toys.csv --folds 13", 2, "at most the 12 rows"),
+    (
+        "evaluate --method majority --data toys.csv --folds 13",
+        2,
+        "at most 12: the table has 12 rows",
+    ),
+    (
+        "evaluate --method majority --data four.csv",
+        2,
+        "`folds` is 5 by default; it must be at least 2 and at most 4: the table has 4 rows; add --folds N",
+    ),
+    ("compare --methods majority,kernel-ridge --data four.csv", 2, "`folds` is 5 by default"),
+    ("tune --method kernel-ridge --data four.csv", 2, "`rows` is 4; it must be at least 5 to tune"),
     ("evaluate --method majority --data singles.csv", 2, "every class has a single row"),
     ("fit --method majority --data toys.csv --out /proc/a.model", 1, "no file can be made in"),
     ("fit --method majority --data packed.csv.xz --out a.model", 1, "does not begin as xz does"),
@@ -200,8 +211,8 @@ const REFUSED: &[(&str, i32, &str)] = &[
     ("predict toys.model --data green.csv", 1, "category `green` in column `colour` was not seen"),
     ("predict wide.model --data toys.csv", 1, "has no column `c0`"),
     ("predict gone.model --data toys.csv", 4, "gone.model: No such file"),
-    ("predict exists.model --data toys.csv", 1, "exists.model is no model that can be used"),
-    ("info toys.csv", 1, "toys.csv is no model"),
+    ("predict exists.model --data toys.csv", 1, "exists.model is text, not a model"),
+    ("info toys.csv", 1, "toys.csv is text, not a model"),
     ("info gone.model", 4, "gone.model: No such file"),
     ("evaluate gone.model --data toys.csv", 4, "gone.model: No such file"),
     ("compare --methods majority,mean --data toys.csv,gone.csv", 4, "gone.csv: no such file"),
@@ -227,6 +238,7 @@ fn what_cannot_be_used_is_named_with_its_place_and_a_remedy() {
         ("toys.csv", &good),
         ("constant.csv", "a,y\n1,x\n2,x\n3,x\n"),
         ("singles.csv", "a,y\n1,p\n2,q\n3,r\n4,s\n"),
+        ("four.csv", "a,y\n1,p\n2,q\n3,p\n4,q\n"),
         ("packed.csv.xz", "a,y\n1,x\n2,z\n"),
         ("level.csv", "a,y\n1,2.5\n2,2.5\n3,2.5\n"),
         ("lost.csv", "a,y\n1,x\n2,\n3,z\n"),
@@ -273,9 +285,9 @@ fn guesses_are_said() {
         ("remark.csv", "# 12 May: by hand\na,kind\n1,u\n2,v\n"),
     ]);
     for (words, told) in [
-        ("--data years.csv", "years.csv: the first row (2019, 2020, 2021) is taken for names"),
-        ("--data years.csv", "say --header no if it is data"),
-        ("--data words.csv", "since `red` occurs again below it; say --header yes"),
+        ("--data years.csv", "years.csv: the first row (2019, 2020, 2021) is read as column names"),
+        ("--data years.csv", "use --header no if it is data"),
+        ("--data words.csv", "because `red` occurs again below it; use --header yes"),
         ("--data codes.csv", "column `zip` is read as numbers, 00100 as 100;"),
         (
             "--data codes.csv",

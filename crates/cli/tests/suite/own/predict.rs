@@ -136,7 +136,7 @@ fn a_file_is_written_in_its_place_and_never_in_that_of_another_thing() {
         ("./house.csv", "is what is read here"),
         ("/dev/full", "/dev/full: is a device, a pipe or a socket"),
         (".", "is a folder"),
-        ("none/m", "there is no such folder"),
+        ("none/m", "none/m: the folder does not exist; create it"),
     ] {
         let ended = place.run(&format!("{line} {out}")).with_code(2);
         assert!(ended.stderr.contains(told), "{ended:?}");
@@ -200,7 +200,7 @@ fn a_damaged_model_is_refused() {
     };
     refused(&whole[..whole.len() - 1], "cut short");
     refused(&whole[..20], "cut short");
-    refused(b"", "it is empty");
+    refused(b"", "is empty");
     let mut edited = whole.clone();
     *edited.last_mut().unwrap() ^= 1;
     refused(&edited, "its check sum does not match");
@@ -215,7 +215,7 @@ fn a_damaged_model_is_refused() {
     // Sizes that a file only claims are never allocated.
     let mut claimed = whole;
     claimed[..8].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
-    refused(&claimed, "is no model");
+    refused(&claimed, "was cut short or damaged");
 }
 
 /// A file above 64 MiB is announced, and `info` reads its header and not its arrays.

@@ -1,4 +1,4 @@
-//! ARFF, as Weka and `OpenML` write it: `@attribute` declares a column, `@data` begins the rows, `?` is missing.
+//! ARFF, as Weka and `OpenML` write it. `@attribute` declares a column, `@data` begins the rows, `?` is missing.
 
 use super::{Columns, write_row};
 use crate::DataError;

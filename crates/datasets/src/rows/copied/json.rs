@@ -71,7 +71,7 @@ fn text(value: Value) -> Option<String> {
 /// The keys and values of a row.
 type Entries = Vec<(String, Value)>;
 
-/// What is done with each row, and with `None` for a blank line.
+/// The call for each row, and with `None` for a blank line.
 type Each<'a> = dyn FnMut(Option<Entries>) -> Result<(), String> + 'a;
 
 /// Goes through the rows, one after the other; an error has the line, or the number of the element.

@@ -22,7 +22,7 @@ pub(super) struct Seen {
     counts_missing: bool,
     missing: bool,
     numbers: usize,
-    /// What is no finite number: all, the dashes, and what was meant to be a number.
+    /// Texts that are no finite number: all, the dashes, and texts meant to be a number.
     texts: usize,
     dashes: usize,
     broken: usize,
@@ -92,7 +92,7 @@ impl Seen {
         }
     }
 
-    /// What a column of `rows` rows holds, or what is wrong with it, and in which line.
+    /// What a column of `rows` rows holds, or the error in it, with its line.
     pub(super) fn conclude(
         self,
         name: &str,
@@ -106,7 +106,7 @@ impl Seen {
         let meant = self.numbers + self.broken;
         if !self.forced && meant > 0 && meant >= words {
             if let Some((line, text)) = &self.first {
-                return Err((*line, not_a_number(name, text, meant, words)));
+                return Err((*line, not_a_number(name, text, self.numbers, meant + words)));
             }
             if self.counting.is_some() && rows >= COUNTED {
                 tracing::warn!(
@@ -135,7 +135,7 @@ impl Seen {
         if let Some(line) = self.crowded {
             let problem = format!(
                 "column `{name}` has more than {LEVELS} different texts; leave it out (--drop {}), or \
-                 mend its numbers",
+                 correct its numbers",
                 shell_word(name)
             );
             return Err((line, problem));
@@ -188,7 +188,7 @@ fn is_code(text: &str) -> bool {
 }
 
 /// Why a text is wrong in a column of numbers, and what can be done.
-fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
+fn not_a_number(name: &str, text: &str, numbers: usize, entries: usize) -> String {
     let shown = shown(text);
     let typed = shell_word(name);
     if let Some(plain) = comma_remedy(text) {
@@ -209,10 +209,12 @@ fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
              digits and a point alone, or name the column a category (--categorical {typed})"
         );
     }
-    let all = match (meant, words) {
-        (1, 0) => "the only entry is meant as a number".to_owned(),
-        (1, _) => format!("one of {} entries is meant as a number", meant + words),
-        _ => format!("{meant} of {} entries are meant as numbers", meant + words),
+    let number = if almost_number(text) { "a finite number" } else { "a number" };
+    let others = match (numbers, entries) {
+        (0, 1) => "the only entry".to_owned(),
+        (0, _) => format!("none of {entries} entries is"),
+        (1, _) => format!("1 of {entries} entries is"),
+        _ => format!("{numbers} of {entries} entries are"),
     };
     let missing = if text.bytes().any(|byte| byte.is_ascii_digit()) {
         "leave it empty if it is missing".to_owned()
@@ -220,13 +222,16 @@ fn not_a_number(name: &str, text: &str, meant: usize, words: usize) -> String {
         format!("read it as missing (--missing {} --impute mean)", shell_word(text))
     };
     format!(
-        "`{shown}` in column `{name}` is not a finite number, where {all}; mend it, {missing}, or name the \
-         column a category (--categorical {typed})"
+        "`{shown}` in column `{name}` is not {number} ({others}); correct it, {missing}, or name the column \
+         a category (--categorical {typed})"
     )
 }
 
-/// Whether a text was meant as a number: infinite, beyond the largest, with a comma among its
-/// digits, with a sign of currency or of percent, or what a spreadsheet writes where a formula failed.
+/// Whether a text was meant as a number:
+/// - infinite or beyond the largest,
+/// - with a comma among its digits,
+/// - with a sign of currency or of percent,
+/// - or what a spreadsheet writes where a formula failed.
 pub(super) fn almost_number(text: &str) -> bool {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let infinite =
@@ -316,9 +321,9 @@ pub(super) fn comma_remedy(text: &str) -> Option<String> {
     })
 }
 
-/// The number that a text with one comma among its digits was meant as, the way one writes it here: in
-/// another country's way, with points, blanks or marks between its thousands, or with the comma there. As
-/// a category it would be a silent mistake.
+/// The number that a text with one comma among its digits was meant as, the way one writes it here. The text may have
+/// points, blanks or marks between its thousands, as in another country, or the comma may stand there. As a category it
+/// would be a silent mistake.
 fn with_comma(text: &str) -> Option<String> {
     let text = &text.replace('\u{2212}', "-");
     let sign = if text.starts_with(['-', '+']) { &text[..1] } else { "" };

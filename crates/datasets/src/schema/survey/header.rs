@@ -1,4 +1,4 @@
-//! Whether the first row of delimited text names its columns, by the look of it and of the rows below.
+//! Whether the first row of delimited text names its columns. The decision looks at that row and the rows below.
 
 use super::column::almost_number;
 use crate::DataError;
@@ -67,8 +67,8 @@ impl Below {
         self.numbers > 0 && self.numbers >= self.words
     }
 
-    /// Whether a whole number is none of the column's entries, as far as can be told: it stands over
-    /// words, over numbers that nearly all have digits behind the point, or far from all of them.
+    /// Whether a whole number is likely none of the column's entries. It stands over words, over numbers that nearly
+    /// all have digits behind the point, or far from all of them.
     fn excludes(&self, value: f64) -> bool {
         if self.same || !self.counts() {
             return !self.same && self.words > 0;
@@ -79,14 +79,14 @@ impl Below {
     }
 }
 
-/// What was decided about the first row, and what is said of it where that was a guess.
+/// The decision about the first row, and the note on it where it was a guess.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Decided {
     pub(super) named: bool,
     pub(super) told: Option<String>,
 }
 
-/// Decides by the first row and the rows below it, of which some are read.
+/// Decides by the first row and the rows below it; some of them are read.
 ///
 /// A word over numbers is a name, and so is what the user asked for by name. Numbers are names
 /// only if they rise or fall like years or wave lengths and are none of the numbers below them. In a
@@ -112,7 +112,7 @@ fn judge(first: &[Head], below: &[Below], asked: &[&str]) -> Decided {
         let shown: Vec<&str> = first.iter().take(4).map(|head| head.text.as_str()).collect();
         let more = if first.len() > shown.len() { ", ..." } else { "" };
         let (what, other) = if named {
-            ("names", "no if it is data")
+            ("column names", "no if it is data")
         } else {
             ("data", "yes if it names the columns")
         };
@@ -120,7 +120,7 @@ fn judge(first: &[Head], below: &[Below], asked: &[&str]) -> Decided {
         Decided {
             named,
             told: Some(format!(
-                "the first row ({shown}{more}) is taken for {what}, {told}; say --header {other}"
+                "the first row ({shown}{more}) is read as {what}{told}; use --header {other}"
             )),
         }
     };
@@ -137,18 +137,17 @@ fn judge(first: &[Head], below: &[Below], asked: &[&str]) -> Decided {
         if meant || each().any(|(head, below)| head.number.is_none() && below.counts()) {
             return sure(true);
         }
-        let why = "which is a guess: no column holds numbers";
         return match each().find(|(_, below)| below.again) {
             Some((head, _)) => {
-                let why = format!("since `{}` occurs again below it", short(&head.text));
+                let why = format!(", because `{}` occurs again below it", short(&head.text));
                 guess(false, &why)
             }
-            None if different => guess(true, why),
-            None => guess(false, "since it has one word twice"),
+            None if different => guess(true, ""),
+            None => guess(false, ", because it has one word twice"),
         };
     }
     // Years among the names, say, or the numbers that a program gave to columns without any.
-    let some = "though some of it are numbers";
+    let some = ", though some of it are numbers";
     let counted = |value: f64| value >= 0.0 && value.fract() == 0.0;
     let whole = first.iter().all(|head| head.number.is_none_or(counted));
     let numbered = first.len() > 1
@@ -173,11 +172,11 @@ fn judge(first: &[Head], below: &[Below], asked: &[&str]) -> Decided {
         .filter(|(head, below)| head.number.is_some_and(|number| below.excludes(number)))
         .count();
     if strange >= 2 && strange + 1 >= numbers.len() {
-        return guess(true, "since its numbers are unlike those below them");
+        return guess(true, ", because its numbers are unlike the numbers below");
     }
     let even = steps().all(|step| step.abs().to_bits() == 1f64.to_bits());
     if even || years {
-        return guess(false, "though its numbers rise or fall like names");
+        return guess(false, ", though its numbers rise or fall like names");
     }
     sure(false)
 }

@@ -1,4 +1,5 @@
 use super::LEVELS;
+use super::column::almost_number;
 use crate::rows::{Field, RowFile};
 use crate::schema::{TargetColumnKept, cased_twice, shown, spelled_twice};
 use crate::table::sort_labels;
@@ -18,8 +19,8 @@ const USUAL: usize = 10;
 /// Labels that are kept: real targets have as many as rows.
 const KEPT: usize = 100_000;
 
-/// What is said of a target of whole numbers whose task is a guess: classes where each occurs twice on
-/// average, else numbers.
+/// The note on a target of whole numbers whose task is a guess: classes where each occurs twice on average, else
+/// numbers.
 fn told_of(name: &str, whole: &BTreeSet<u64>, few: bool, rows: usize) -> Option<String> {
     let count = whole.len();
     // Where no number occurs twice, or all do, there is nothing to guess.
@@ -140,12 +141,13 @@ impl Targets {
             && (self.numbers > self.texts && !few || kind.is_some() && self.numbers > 0)
         {
             let others = match self.numbers {
-                1 => "the other one is".to_owned(),
+                1 => "1 other is".to_owned(),
                 numbers => format!("{numbers} others are"),
             };
+            let number = if almost_number(text) { "a finite number" } else { "a number" };
             let problem = format!(
-                "the target `{}` (column `{name}`) is not a finite number, as {others}; mend it, remove \
-                 the row, or ask for classes (--task classification)",
+                "the target `{}` (column `{name}`) is not {number}, but {others}; correct it, remove the row, \
+                 or ask for classes (--task classification)",
                 shown(text)
             );
             return Err(DataError::line(file.name(), *line, problem));

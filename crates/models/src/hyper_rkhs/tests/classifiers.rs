@@ -1,4 +1,4 @@
-//! The machine on a learned kernel: search, flat and indefinite kernels, second stage.
+//! The SVM on a learned kernel: search, flat and indefinite kernels, second stage.
 
 use super::*;
 
@@ -60,8 +60,8 @@ fn the_search_finds_what_tells_the_classes_apart() {
     }
 }
 
-/// What the folds count is what regressions in the span of so few landmarks, over so few pairs, and their
-/// machines get right; without landmarks nothing is different from the folds of exact regressions.
+/// The folds count what regressions in the span of so few landmarks, over so few pairs, and their SVMs get right.
+/// Without landmarks nothing is different from the folds of exact regressions.
 #[test]
 fn fitted_folds_count_what_the_fit_solves() {
     let sample = square(40);

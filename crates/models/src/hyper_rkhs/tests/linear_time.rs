@@ -130,8 +130,8 @@ fn the_estimated_error_of_the_normal_matrix_is_its_error() {
     assert_relative_eq!(learned.facts["normal-error"], truth, max_relative = 1e-6);
 }
 
-/// Up to 400 points the bound is one: it covers the distance to Nyström's own solution, found over all
-/// pairs one by one, and it is no more than a few times too large.
+/// Up to 400 points the bound is one: it covers the distance to Nyström's own solution, found over all pairs one by
+/// one. It is no more than a few times too large.
 #[test]
 fn the_error_of_the_solution_in_linear_time_is_bounded() {
     let x = random(200, 4, 31) * 1.5;
@@ -275,8 +275,8 @@ fn the_rank_grows_until_the_solution_is_near() {
     assert!(residual > 1e-6);
 }
 
-/// The learned kernel is what is promised: with a small ridge it is farther from the exact one than the
-/// normal matrix is, and the factors grow until it, too, is near.
+/// The learned kernel is as promised: with a small ridge it is farther from the exact one than the normal matrix is,
+/// and the factors grow until it, too, is near.
 #[test]
 fn the_tolerance_of_the_solution_decides_beside_that_of_the_normal_matrix() {
     let x = random(500, 4, 34) * 1.5;
@@ -372,8 +372,8 @@ fn columns_that_miss_the_rank_tolerance_are_no_convergence() {
     assert!(!wide.convergence.is_open(), "{:?}", wide.convergence);
 }
 
-/// The smaller the ridge, the more the last digits of the factors matter: met or not, their tolerance is not that of the
-/// solution.
+/// The smaller the ridge, the more the last digits of the factors matter: met or not, their tolerance is not the
+/// solution's tolerance.
 #[test]
 fn a_solution_that_is_far_from_the_exact_one_is_no_convergence() {
     let x = random(800, 3, 44);
@@ -405,7 +405,7 @@ fn a_solution_that_is_far_from_the_exact_one_is_no_convergence() {
     assert!(matches!(asked.convergence, Convergence::FewColumns { .. }), "{:?}", asked.convergence);
 }
 
-/// Rows in an order that has a period, as those of a clock: features know all of its phases, not every 25th row's.
+/// Rows in an order that has a period, as of a clock: features know all of its phases, not every 25th row's.
 #[test]
 fn features_do_not_depend_on_a_period_of_the_file() {
     let noise = random(4200, 2, 46);

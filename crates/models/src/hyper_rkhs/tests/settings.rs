@@ -63,7 +63,7 @@ fn more_landmarks_than_a_subset_has_points_are_refused_by_every_route() {
     }
 }
 
-/// The bias of the regression makes `k` less by a constant: all of what is negative may be that.
+/// The bias of the regression makes `k` less by a constant: the whole negative part may come from it.
 #[test]
 fn negative_mass_is_said_without_the_bias_too() {
     let sample = square(40);
@@ -180,8 +180,8 @@ fn a_ridge_of_the_regression_is_the_cost_of_its_points() {
     }
 }
 
-/// The same folds, and as many points right; of the settings that get so many right the one that regularises the
-/// most, of least squares and of the regression with a tube alike.
+/// The same folds, and as many points right. Of the settings that get so many right, the one that regularises the most
+/// is taken, of least squares and of the regression with a tube alike.
 #[test]
 fn ties_go_to_more_regularisation() {
     let mut differed = 0;
@@ -213,7 +213,7 @@ fn ties_go_to_more_regularisation() {
     assert!(differed >= 2, "{differed}");
 }
 
-/// What `auto` does not read is named; what it reads, or what is as it would be, is not.
+/// Settings that `auto` does not read are named. Settings that it reads, or whose values change nothing, are not.
 #[test]
 fn settings_that_the_chosen_solver_does_not_read_are_facts() {
     let sample = square(40);
@@ -266,7 +266,7 @@ fn a_flat_kernel_is_a_fact() {
     }
 }
 
-/// What is found on few rows is fitted to many: no search ends with a `C`, which fits one number of them.
+/// Settings found on few rows are fitted to many: no search ends with a `C`, which fits one number of them.
 #[test]
 fn a_tuned_regression_with_a_tube_has_a_ridge() {
     let task = Task::Classification { classes: 2 };
@@ -417,8 +417,8 @@ fn bad_input_is_named() {
     assert!(matches!(stopped.convergence, Convergence::NotConverged { .. }));
 }
 
-/// What is left of the pair kernel bounds the error at every two points, and with enough pivots nothing is
-/// left: the features have the spectrum of the kernel, negative part and all.
+/// The residual of the pair kernel bounds the error at every two points, and with enough pivots nothing is left. Then
+/// the features have the spectrum of the kernel, negative part and all.
 #[test]
 fn features_with_signs_are_the_indefinite_kernel() {
     let (x, fresh) = (random(120, 3, 41), random(30, 3, 42));
@@ -488,7 +488,7 @@ fn features_with_signs_are_the_indefinite_kernel() {
     assert!(KreinFeatures::of(&kernel, flat, 3, 0.0).is_err());
 }
 
-/// What is said of a fit that did not converge names settings that its method has, and that are heeded.
+/// The message of a fit that did not converge names settings that its method has, and that are in use.
 #[test]
 fn an_end_above_the_tolerance_names_what_the_method_can_be_told() {
     let ended = mercer_learning::Convergence::NotConverged { iterations: 100, residual: 0.5 };

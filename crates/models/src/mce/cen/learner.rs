@@ -16,11 +16,14 @@ use std::collections::BTreeMap;
 
 /// A conditional embedding network with its settings checked.
 ///
-/// Facts of a fit: `lambda` and the kernel's parameters; `objective`, `loss` and `complexity` of the last
-/// step, the latter with the `α` of the settings; `jitter-steps`, how many steps had a factorisation that
-/// needed a jitter; `batch-used`; of the read-out from all training rows `training-accuracy`, `jitter`, `alpha`, the
-/// largest `√k(x_i, x_i)` (of the features, without a kernel), `norm`, that of `W`, and `mean-loss`:
-/// Theorem 4 asks for the last and the product of the others.
+/// Facts of a fit:
+/// - `lambda` and the kernel's parameters;
+/// - `objective`, `loss` and `complexity` of the last step, the latter with the `α` of the settings;
+/// - `jitter-steps`, how many steps had a factorisation that needed a jitter;
+/// - `batch-used`;
+/// - of the output weights from all training rows `training-accuracy`, `jitter`, `alpha`, the largest `√k(x_i, x_i)`
+///   (of the features, without a kernel), `norm`, the norm of `W`, and `mean-loss`. Theorem 4 asks for `mean-loss` and
+///   the product of `alpha` and `norm`.
 ///
 /// ```
 /// use mercer_models::mce::CenParams;
@@ -38,7 +41,7 @@ impl Cen {
         Self(params)
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub const fn params(&self) -> &CenParams {
         &self.0
     }
@@ -253,7 +256,7 @@ impl Cen {
         numbers
     }
 
-    /// The predictor of this moment: its read-out from all training rows, without dropout.
+    /// The predictor of this moment: its output weights come from all training rows, without dropout.
     fn predictor<F: Real + mercer_learning::Element>(
         &self,
         net: &dyn Network<F>,

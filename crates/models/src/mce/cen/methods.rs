@@ -122,8 +122,8 @@ fn build(settings: &Settings, name: &str) -> Result<Box<dyn Learner>, LearningEr
     Ok(Box::new(params.checked()?))
 }
 
-/// The rate and the start of `λ` around the paper's values, which are tried first, and the weight
-/// of the complexity from none to the printed one, which is the default of these.
+/// The rate and the start of `λ` around the paper's values, which are tried first. Also the weight of the complexity
+/// from none to the printed one, which is the default of these.
 fn space(_: &Shape) -> Space {
     Space {
         axes: vec![

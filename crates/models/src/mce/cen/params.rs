@@ -46,10 +46,10 @@ pub enum Layers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Masks {
-    /// One: the read-out is formed and scored on the same features.
+    /// One: the output weights are formed and scored on the same features.
     One,
-    /// Two: the read-out is formed under one mask and the same batch scored under another, as the
-    /// authors' code does.
+    /// Two: formed under one mask, and the same batch scored under another. The output weights are formed so; the
+    /// authors' code does this.
     Two,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct CenPredictor<F> {
     pub bounded: Bounded,
 }
 
-/// Of the read-out of all training rows, what its risk bound is made of.
+/// The quantities of the risk bound, for the output weights of all training rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounded {
     /// The largest `√k(x_i, x_i)`.
@@ -41,7 +41,7 @@ pub(super) struct Bounded {
     pub loss: f64,
 }
 
-/// A read-out from all training rows.
+/// Output weights from all training rows.
 pub(super) struct ReadOut {
     pub weights: Array2<f64>,
     /// The features of the training rows, where a kernel needs them.
@@ -51,8 +51,7 @@ pub(super) struct ReadOut {
     pub bounded: Bounded,
 }
 
-/// The read-out of the training rows `x`: `(Zᵀ Z + n λ I)⁻¹ Zᵀ Y`, summed block by block, or
-/// `(K + n λ I)⁻¹ Y`.
+/// The output weights of the training rows `x`: `(Zᵀ Z + n λ I)⁻¹ Zᵀ Y`, summed block by block, or `(K + n λ I)⁻¹ Y`.
 pub(super) fn read_out<F: Real>(
     net: &dyn Network<F>,
     x: &Array2<F>,

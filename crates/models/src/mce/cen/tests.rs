@@ -94,8 +94,8 @@ fn the_objective_goes_through_the_layers() {
     }
 }
 
-/// `α` and `‖W‖` of the final read-out stand among the facts; with 1 for `α` the complexity that the
-/// objective saw is not their product.
+/// `α` and `‖W‖` of the final output weights stand among the facts; with 1 for `α` the complexity that the objective
+/// saw is not their product.
 #[test]
 fn sensitivity_and_norm_are_those_of_the_read_out() {
     let sample = moons(60, 4);

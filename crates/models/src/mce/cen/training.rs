@@ -34,7 +34,7 @@ impl Order {
         Self { rows: (0..n).collect(), next: n, rng }
     }
 
-    /// The next batch; none if it is all rows in their order.
+    /// Returns the next batch; none if it is all rows in their order.
     pub fn next(&mut self, batch: usize) -> Option<&[usize]> {
         if batch == self.rows.len() {
             return None;

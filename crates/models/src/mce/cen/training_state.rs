@@ -7,7 +7,7 @@ use mercer_solvers::{Memory, Optimiser};
 use ndarray::{ArrayView1, Ix1};
 
 impl<F: Real + Element> Training<F> {
-    /// The state after `done` steps.
+    /// Returns the state after `done` steps.
     pub fn standing(&self, done: usize) -> State {
         let rows: Vec<u32> = self.order.rows.iter().map(|&row| row as u32).collect();
         let (first, second) = self.memory.moments();
@@ -31,7 +31,7 @@ impl<F: Real + Element> Training<F> {
 
 /// A state that fits a training.
 pub(super) struct TrainingState<F> {
-    /// Steps that were carried out.
+    /// Steps that were run.
     pub done: usize,
     /// Those whose factorisation needed a jitter.
     jittered: usize,

@@ -1,8 +1,8 @@
-//! Fits: what is learned, chosen and refused.
+//! Fits: learned parameters, choices and refusals.
 
 use super::*;
 
-/// The paper's loss is 0 above 1; that of its code for images goes on falling.
+/// The paper's loss is 0 above 1; the loss of its code for images goes on falling.
 #[test]
 fn a_probability_above_one_may_be_clipped_or_not() {
     let p = array![[1.25, 0.0], [0.5, 0.5]];

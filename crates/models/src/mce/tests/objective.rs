@@ -237,7 +237,7 @@ fn the_norm_keeps_digits_as_lambda_and_the_slopes_vanish() {
     }
 }
 
-/// The slopes where a jitter was needed are those of the embedding that it leaves.
+/// The slopes where a jitter was needed belong to the embedding with that jitter.
 #[test]
 fn gradients_hold_where_the_ridge_is_nothing_beside_rounding() {
     let (x, y) = kinds();
@@ -287,7 +287,7 @@ fn learning_leaves_a_start_that_rounding_decides() {
     }
 }
 
-/// What a fit asks for: the Gram matrix is that of the rows, features take `n p + p²`.
+/// Memory of a fit: the Gram matrix is of the rows, features take `n p + p²`.
 #[test]
 fn memory_is_asked_for_by_the_form_of_the_features() {
     use std::sync::atomic::{AtomicU64, Ordering};

@@ -371,8 +371,8 @@ fn the_ridge_is_chosen_by_leaving_out_every_row_in_turn() {
     assert!(matches!(single.checked(), Err(LearningError::Setting { name: "precision", .. })));
 }
 
-/// A ridge that is not given is chosen: of few rows by all of them, of many by a thousand, whose ridge is
-/// that of all; and never one that the sums of a pass cannot bear.
+/// A ridge that is not given is chosen: of few rows by all of them, of many by a thousand, whose ridge serves all. It
+/// is never one that the sums of a pass cannot bear.
 #[test]
 fn a_ridge_that_is_not_given_is_chosen_by_a_thousand_rows() {
     let free = |features| RandomFeaturesParams { lambda: None, ..closed(features, 0.0) };
