@@ -69,7 +69,7 @@ const PAPERS: [Paper; 4] = [
         venue: "AAAI 2020",
         link: "https://arxiv.org/abs/1909.04894",
         table: "askl/table2.md",
-        terms: "SK and NSK draw their frequencies at random; SKL, NSKL and ASKL learn them. NSK, NSKL and ASKL use non-stationary kernels. ASKL adds two penalties, the trace norm and the feature norm. In `released` inputs are scaled, and ASKL's output weights stay at their random start, as in the authors' code.",
+        terms: "SK and NSK draw their frequencies at random; SKL, NSKL and ASKL learn them. NSK, NSKL and ASKL use non-stationary kernels. ASKL adds two penalties, the trace norm and the feature norm. `released` has the authors' code on scaled inputs; ASKL's output weights stay at their random start there.",
         results: [
             "Learned frequencies beat random ones if both train their output weights.",
             "Its two penalties show no significant gain.",
@@ -134,7 +134,7 @@ const PAPERS: [Paper; 4] = [
         venue: "ECML-PKDD 2018",
         link: "https://arxiv.org/abs/1809.00175",
         table: "mce/table1.md",
-        terms: "GMCE: a conditional embedding, tuned by its complexity bound on all rows; GMCE-SGD: on a tenth at a time. CEN: on the features of a network. ERM, CV, MED: without the bound. `stratified`: each fold has all classes in proportion. In `printed` GMCE is the same for every row: the formula has a mean where the code has a sum. Claims that compare it on Table 1 are not judged there.",
+        terms: "GMCE: a conditional embedding, tuned by its complexity bound on all rows; GMCE-SGD: on a tenth at a time. CEN: on the features of a network. ERM, CV, MED: without the bound. `stratified`: each fold has all classes in proportion. In `printed` GMCE predicts one class for every row: the formula has a mean where the code has a sum. Claims that compare it on Table 1 are not judged there.",
         results: [
             "With summed losses GMCE matches every digit on four of six datasets.",
             "A smaller ridge, chosen on the same folds, ends its average lead over the median heuristic.",

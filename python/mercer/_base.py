@@ -67,12 +67,13 @@ class _Estimator(BaseEstimator):
         return tags
 
     def _threads(self):
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         if self.n_jobs is None:
-            # As linear algebra does below NumPy; joblib's workers set it, so that they share the cores.
-            asked = os.environ.get("OMP_NUM_THREADS", "")
-            return int(asked) if asked.isascii() and asked.isdigit() and int(asked) > 0 else cores
-        return max(1, self.n_jobs if self.n_jobs > 0 else cores + 1 + self.n_jobs)
+            # As linear algebra does below NumPy; loky's workers set it, so that they share the cores.
+            asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+            return int(asked) if asked.isascii() and asked.isdigit() and int(asked) > 0 else _mercer.cores()
+        if self.n_jobs == 0:
+            raise ValueError("`n_jobs` is 0; it must be at least 1, negative, or None")
+        return max(1, self.n_jobs if self.n_jobs > 0 else _mercer.cores() + 1 + self.n_jobs)
 
     def _seed(self):
         if self.random_state is None:

@@ -89,6 +89,12 @@ const fn cells() -> &'static str {
     include_str!("../../reports/cells.json")
 }
 
+/// Cores that this process may use, by its affinity and by the limits of its container.
+#[pyfunction]
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
 /// A bound of scalar inputs.
 #[pyfunction]
 fn evaluate_bound(name: &str, inputs: BTreeMap<String, f64>) -> PyResult<f64> {
@@ -104,6 +110,7 @@ fn _mercer(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(methods, module)?)?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(cells, module)?)?;
+    module.add_function(wrap_pyfunction!(cores, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate_bound, module)?)?;
     stats::add(module)
 }

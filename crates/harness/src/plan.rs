@@ -32,7 +32,8 @@ pub struct Selection {
     pub methods: Vec<String>,
     /// Repeats at most.
     pub repeats: Option<u32>,
-    /// Whether variants that tune search the grid of their spec. The grid must have a setting that the method tunes.
+    /// Whether variants that tune search the grid of their spec, if it has a setting that the method tunes. Else they
+    /// search as usual.
     pub grid: bool,
     /// Fingerprints of data that is used although it is not the catalogue's version, by dataset.
     pub versions: BTreeMap<String, String>,

@@ -139,7 +139,7 @@ impl Method {
         setting.heeded.iter().all(|any| any.iter().any(own))
     }
 
-    /// Says in a sentence where a setting is used by this method. It is none where the setting always is.
+    /// Says in a sentence where a setting is used by this method. `None` if it is always used.
     pub fn only(&self, setting: &Setting) -> Option<String> {
         let own = |one: &Where| one.by == "method";
         let open = |any: &&&[Where]| !any.iter().any(|one| own(one) && one.holds(self.name));
@@ -161,7 +161,7 @@ impl Method {
         self.inactive(given, shape).into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Returns the settings that do nothing beside these, without leaving any out.
+    /// Returns all settings that do nothing beside these.
     pub fn idle(&self, settings: &Settings, task: Task) -> Vec<&'static str> {
         let holds = |one: &Where| one.holds(&self.found(one, settings, task));
         let idle = |setting: &Setting| !setting.heeded.iter().all(|any| any.iter().any(holds));

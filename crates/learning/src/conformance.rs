@@ -197,8 +197,8 @@ impl<'a> Conformance<'a> {
     ///
     /// For each of the method's tasks:
     /// - default and tunable settings build for every shape, and unknown settings are refused by name;
-    /// - the declared values are accepted, are used where nothing is given, and bind defaults and tuner, which stay in
-    ///   their ranges;
+    /// - the declared values are accepted, are used where nothing is given, and the defaults and the tuner's values lie in the
+    ///   declared ranges;
     /// - fits are reproducible;
     /// - a row's prediction depends neither on the order nor on the company of the other rows;
     /// - inputs of a wrong width and NaN are refused;

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// A loss of `K` scores against a class, or of a value against a target. The target is real.
+/// A loss of `K` scores against a class, or of a value against a real-valued target.
 ///
 /// | loss | value | (sub-)gradient with respect to `f` |
 /// |---|---|---|

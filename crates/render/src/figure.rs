@@ -54,8 +54,9 @@ pub struct Figure {
 ///         .series(Series::line("first curve", [(0.0, 0.0), (1.0, 1.0)]));
 ///     Figure::new("demo/legend", "A line").panel(panel).legend(legend).svg()
 /// };
-/// assert!(svg(Legend::Below)?.contains("first curve"));
-/// assert!(!svg(Legend::Hidden)?.contains("first curve"));
+/// let named = |legend| Ok::<_, mercer_render::RenderError>(svg(legend)?.matches("first curve").count());
+/// assert_eq!(named(Legend::Below)?, 2); // once for those who cannot see it
+/// assert_eq!(named(Legend::Hidden)?, 1);
 /// # Ok::<(), mercer_render::RenderError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -316,21 +317,30 @@ impl Figure {
                 let values: Vec<f64> =
                     series.points.iter().map(|point| point.1).filter(|y| y.is_finite()).collect();
                 let (Some(first), Some(last)) = (values.first(), values.last()) else { continue };
+                let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let peak = high > first.max(*last) + 0.2 * (high - low);
                 let ends = if matches!(series.style, Style::Points | Style::Bars) {
-                    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-                    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                     format!("between {} and {}", short(low), short(high))
+                } else if short(*first) == short(*last) {
+                    format!("at {}", short(*first))
                 } else {
                     format!("from {} to {}", short(*first), short(*last))
                 };
-                said.push(format!("{} {ends}", series.label));
+                let peak = if peak && !ends.starts_with('b') {
+                    format!(", at most {}", short(high))
+                } else {
+                    String::new()
+                };
+                said.push(format!("{} {ends}{peak}", series.label));
             }
             if said.is_empty() {
                 continue;
             }
             let title = if panel.title.is_empty() { &panel.y.label } else { &panel.title };
-            let more = format!(". {title}: {}", said.join(", "));
+            let more = format!(". {title}: {}", said.join("; "));
             if words.len() + more.len() > WORDS {
+                words.push_str(". More panels follow");
                 break;
             }
             words.push_str(&more);

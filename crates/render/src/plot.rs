@@ -171,7 +171,7 @@ impl Frame<'_> {
         for series in &self.panel.series {
             let entry = entries.iter().find(|own| own.style.is_some() && own.label == series.label);
             if let (Some(entry), Some((x, y))) = (entry, end(series, &self.x, &self.y)) {
-                let at = (self.across(x) + 6.0, self.up(y));
+                let at = (self.across(x).max(self.to.0) + 6.0, self.up(y));
                 canvas.text(&entry.text, at, LABEL.anchor(HPos::Left, VPos::Center))?;
             }
         }
@@ -256,11 +256,12 @@ fn scales(figure: &Figure, columns: usize) -> Vec<(Vec<f64>, bool)> {
             continue;
         }
         for row in group.chunk_by(|a, b| a / columns == b / columns) {
-            if fill(&own, row, scale) {
+            if row.len() > 1 && fill(&own, row, scale) {
                 share(&own, row, &mut found);
-            }
-            for &panel in row {
-                found[panel].1 = true;
+            } else {
+                for &panel in row {
+                    found[panel].1 = true;
+                }
             }
         }
     }
@@ -276,7 +277,9 @@ fn fill(own: &[Vec<f64>], group: &[usize], scale: Scale) -> bool {
         high - low
     };
     let all = length(&mut group.iter().flat_map(|&at| own[at].iter().copied()));
-    group.iter().all(|&at| length(&mut own[at].iter().copied()) >= FILLED * all)
+    // What is flat already, or empty, cannot be pressed.
+    let mut lengths = group.iter().map(|&at| length(&mut own[at].iter().copied()));
+    lengths.all(|own| own <= 0.0 || own >= FILLED * all)
 }
 
 fn share(own: &[Vec<f64>], group: &[usize], found: &mut [(Vec<f64>, bool)]) {
@@ -301,8 +304,8 @@ fn ends_apart(panel: &Panel, x: &Ruler, y: &Ruler, height: f64) -> bool {
     let ends: Option<Vec<Point>> = panel.series.iter().map(|series| end(series, x, y)).collect();
     let Some(mut ends) = ends else { return false };
     ends.sort_by(|a, b| a.1.total_cmp(&b.1));
-    ends.iter().all(|end| end.0 > 0.9)
-        && ends.windows(2).all(|pair| (pair[1].1 - pair[0].1) * height >= 15.0)
+    ends.iter().all(|end| end.0 > 0.95)
+        && ends.windows(2).all(|pair| (pair[1].1 - pair[0].1) * height >= 24.0)
 }
 
 /// Whether the tick labels of the horizontal axis must stand upright to fit, and the room that
@@ -383,3 +386,55 @@ fn unplaced(series: &Series, x: &Axis, y: &Axis) -> usize {
 
 /// Text of references inside the frame.
 const NOTE: Font = Font::new(10.5).color(INK);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panel(values: &[f64]) -> Panel {
+        let points = values.iter().enumerate().map(|(at, &y)| (at as f64, y));
+        Panel::new(Axis::linear("x"), Axis::linear("error")).series(Series::line("a", points))
+    }
+
+    /// Lowest and highest value that each panel must hold, and whether its scale is its own.
+    fn scales_of(panels: &[&[f64]]) -> Vec<(f64, f64, bool)> {
+        let figure = panels.iter().fold(Figure::new("f", "F"), |f, own| f.panel(panel(own)));
+        let ends = |(values, own): (Vec<f64>, bool)| {
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            (low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max), own)
+        };
+        scales(&figure.columns(2), 2).into_iter().map(ends).collect()
+    }
+
+    #[test]
+    fn panels_of_one_quantity_share_a_scale_unless_one_is_pressed_flat() {
+        assert_eq!(scales_of(&[&[0.0, 1.0], &[0.2, 0.9]]), [(0.0, 1.0, false); 2]);
+        let rows: [&[f64]; 4] = [&[0.0, 1.0], &[0.0, 1.1], &[0.0, 100.0], &[0.0, 90.0]];
+        let of_rows =
+            [(0.0, 1.1, false), (0.0, 1.1, false), (0.0, 100.0, false), (0.0, 100.0, false)];
+        assert_eq!(scales_of(&rows), of_rows);
+        assert_eq!(
+            scales_of(&[&[0.0, 1.0], &[0.0, 100.0]]),
+            [(0.0, 1.0, true), (0.0, 100.0, true)]
+        );
+        // What is flat or empty anyway decides nothing.
+        assert_eq!(scales_of(&[&[0.0, 1.0], &[0.5, 0.5]]), [(0.0, 1.0, false); 2]);
+        assert_eq!(scales_of(&[&[0.0, 1.0], &[f64::NAN]]), [(0.0, 1.0, false); 2]);
+        assert!(scales_of(&[&[], &[]]).iter().all(|(_, _, own)| !own));
+    }
+
+    #[test]
+    fn lines_that_end_apart_are_named_there_and_need_no_legend() {
+        let figure = |end: f64| {
+            let second = Series::line("b", [(0.0, 0.0), (1.0, end)]);
+            Figure::new("f", "F").panel(panel(&[0.0, 1.0]).series(second)).svg().unwrap()
+        };
+        let height = |svg: &str| -> f64 {
+            let (_, rest) = svg.split_once(" height=\"").unwrap();
+            rest.split('"').next().unwrap().parse().unwrap()
+        };
+        let (apart, together) = (figure(0.2), figure(0.99));
+        assert!(height(&apart) < height(&together));
+        assert!(apart.contains(">b</text>") || apart.contains("b\n</text>"), "{apart}");
+    }
+}

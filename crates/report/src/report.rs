@@ -181,9 +181,13 @@ const ANSWERS: &str = "# Which claims hold\n\nA section per paper, a head per cl
 
 /// Pages that other runs wrote into the same folder.
 const MACHINE_PAGES: [(&str, &str, &str); 4] = [
-    ("verified.md", "Records, run again", "which of a sample are the same to the bit"),
+    ("verified.md", "Records, run again", "which records of a sample come out the same"),
     ("reliability.md", "Reliability", "seeded faults, tried and survived"),
-    ("determinism.md", "Determinism", "what other vector instructions change"),
+    (
+        "determinism.md",
+        "Determinism",
+        "what the number of jobs and other vector instructions change",
+    ),
     (
         "performance/index.md",
         "Performance",
@@ -203,7 +207,9 @@ fn machine_pages(folder: &Folder) -> Result<Vec<(Link, Report)>, ExperimentError
             let path = path.clone();
             ExperimentError::Io { action: "read", path, source }
         })?;
-        let report = of_markdown(&markdown, file, text, METHOD);
+        let mut subtitle = format!("{note}.");
+        subtitle[..1].make_ascii_uppercase();
+        let report = of_markdown(&markdown, file, text, METHOD).subtitle(subtitle);
         let (text, target, note) = (text.to_owned(), format!("./{}", report.file), note.to_owned());
         pages.push((Link { text, target, note }, report));
     }

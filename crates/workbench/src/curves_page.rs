@@ -444,7 +444,7 @@ fn dependences(methods: &[(&str, &Evaluation)], id: String) -> Option<Figure> {
         figure
             .caption(format!(
                 "A column is set to one value (across) in the test rows of the first split, and the other columns stay as they \
-                 are. Up: the mean {what}. Points stand at quantiles of numbers, or at categories, the most frequent first. The most \
+                 are. Up: the mean {what}. Points stand at quantiles of numbers, or at categories, the eight most frequent at most. The most \
                  important column to {} comes first: {ranges}.",
                 methods[0].0
             ))

@@ -180,6 +180,9 @@ fn dependences(
     for ((column, at), _) in columns.into_iter().take(DEPENDENCES) {
         let own = s![.., at..at + column.width()];
         let (values, levels) = values(column, raw.slice(own));
+        if values.is_empty() {
+            continue; // no value of it is in these rows
+        }
         let mut points = Vec::new();
         for (place, value) in values.iter().enumerate() {
             let mut inputs = raw.clone();
@@ -250,7 +253,7 @@ impl Worth {
         Ok(())
     }
 
-    /// Scores fits to parts of the training rows. Each part has each class in it. Each part has each class in it.
+    /// Scores fits to parts of the training rows. Each part has each class in it.
     pub fn parts(
         &mut self,
         method: &Method,

@@ -32,9 +32,16 @@ pub(crate) fn require_whole(table: &Table, settings: &Settings) -> Result<(), Wo
         return Ok(());
     };
     let rows = counted(*rows, "row", "rows");
+    let more = match holes.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {})", counted(more, "more column", "more columns")),
+    };
     Err(WorkbenchError::Argument {
         name: "kernel",
-        value: format!("precomputed, and column `{}` has no value in {rows}", one_line(column)),
+        value: format!(
+            "precomputed, and column `{}` has no value in {rows}{more}",
+            one_line(column)
+        ),
         must: "a matrix without holes: remove each such row and its column".to_owned(),
     })
 }

@@ -11,7 +11,6 @@ use mercer_render::{
 use std::fmt::Write as _;
 
 /// Returns the page of a comparison. It has a table of all metrics, the tests, the spread over the splits, and ranks.
-/// It has a table of all metrics, the tests, the spread over the splits, and ranks.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;
@@ -89,8 +88,7 @@ pub fn evaluation_page(
     Ok(with_comparison(report, &one, "", "")?.to_html()?)
 }
 
-/// Returns the page of several files. It has ranks and tests over the files, then the results of each. It has ranks and
-/// tests over the files, then the results of each.
+/// Returns the page of several files. It has ranks and tests over the files, then the results of each.
 ///
 /// ```
 /// use mercer_baselines::BASELINES;

@@ -144,7 +144,8 @@ pub(crate) struct ReproduceArgs {
     /// Count the committed records as done, run only what they lack, and show both. A reference run grows this way.
     #[arg(long)]
     pub extend: bool,
-    /// Let a method join the leaderboard (repeatable), tuned as the others are: only its trials run.
+    /// Let a method join the leaderboard (repeatable), with its default settings and nine candidates per tuned setting.
+    /// Only its trials run.
     #[arg(long, value_name = "METHOD", conflicts_with = "fresh")]
     pub add: Vec<String>,
     /// Re-run trials that are recorded as failed.

@@ -182,7 +182,18 @@ fn join(
         );
         return Err(WrongUsage(problem).into());
     }
+    if !selection.variants.is_empty() {
+        let problem = "--add has its trials in the first variant; leave --variant out".to_owned();
+        return Err(WrongUsage(problem).into());
+    }
+    let spec = catalogue().study(BOARD)?;
+    let there = |name: &String| {
+        spec.variants.iter().flat_map(|own| &own.methods).any(|own| own.name == *name)
+    };
     for name in names {
+        if there(name) {
+            return Err(WrongUsage(format!("`{name}` is on the leaderboard")).into());
+        }
         let found = find(methods, name).map_err(|error| WrongUsage(error.to_string()))?;
         if found.tasks == Tasks::Regression {
             let problem =

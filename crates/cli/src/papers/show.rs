@@ -177,7 +177,14 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Ended> {
 
 /// The tables of an artefact, or of all of a paper, from the records.
 fn tables(args: &ShowArgs) -> anyhow::Result<Ended> {
-    let chosen = catalogue().select(std::slice::from_ref(&args.name))?;
+    let chosen = catalogue().select(std::slice::from_ref(&args.name)).map_err(|error| {
+        let near = error
+            .to_string()
+            .split_once("did you mean")
+            .map(|(_, rest)| format!("; did you mean{rest}"));
+        let hint = near.unwrap_or_else(|| "; `mercer list artefacts` lists them".to_owned());
+        WrongUsage(format!("no table or cell `{}`{hint}", args.name))
+    })?;
     require_records(&args.places)?;
     let (methods, missing, selection) = (plannable(), BTreeMap::new(), Selection::default());
     let mut records = archive(&args.places);
@@ -205,8 +212,19 @@ fn tables(args: &ShowArgs) -> anyhow::Result<Ended> {
         );
         return Err(WrongUsage(problem).into());
     }
-    for table in &shown {
-        writeln!(out, "{}", if args.latex { table.to_latex() } else { table.to_markdown() })?;
+    for mut table in shown {
+        // What stands on the page alone: second lines, and words about clicks.
+        table.notes.retain(|note| !note.contains("a page shows them"));
+        if args.latex {
+            let cells = table.rows.iter_mut().flat_map(|row| &mut row.cells);
+            cells.for_each(|cell| (cell.detail, cell.badge) = (None, None));
+            writeln!(out, "{}", table.to_latex())?;
+        } else {
+            let text = table.to_markdown();
+            for line in text.lines().filter(|line| !line.starts_with("- The page shows more")) {
+                writeln!(out, "{line}")?;
+            }
+        }
     }
     Ok(Ended::Done)
 }

@@ -381,6 +381,8 @@ fn a_method_joins_the_leaderboard_and_only_its_trials_run() {
     assert!(ended.stdout.contains("| Gaussian SVM | fixed |"), "{ended:?}");
     for (wrong, told) in [
         ("leaderboard --add mean", "`mean` predicts numbers"),
+        ("leaderboard --add kta", "`kta` is on the leaderboard"),
+        ("leaderboard --add majority --variant programs", "leave --variant out"),
         ("leaderboard --add majorty", "did you mean `majority`"),
         ("askl/table2 --add majority", "mercer reproduce leaderboard --add majority"),
     ] {

@@ -278,6 +278,7 @@ fn references<DB: DrawingBackend>(frame: &Frame, canvas: &Canvas<DB>) -> Result<
     let pen = Pen { color: MUTED, width: 1.2, dash: &[4.0, 3.0] };
     let ((left, top), (right, bottom)) = (frame.from, frame.to);
     let mut step = 0.0;
+    let mut named: Vec<f64> = Vec::new();
     for mark in &frame.panel.marks {
         match mark {
             Mark::Vertical { x, label } => {
@@ -297,7 +298,10 @@ fn references<DB: DrawingBackend>(frame: &Frame, canvas: &Canvas<DB>) -> Result<
                 };
                 let y = frame.up(at);
                 canvas.line(&[(left, y), (right, y)], pen)?;
-                let y = if y - top > 18.0 { y - 8.0 } else { y + 9.0 };
+                let clear = |at: &f64| named.iter().all(|other| (other - at).abs() >= 13.0);
+                let above = if y - top > 18.0 { y - 8.0 } else { y + 9.0 };
+                let y = [above, y + 9.0, y - 21.0].into_iter().find(clear).unwrap_or(above);
+                named.push(y);
                 let wide = canvas.width(label, NOTE)?;
                 // At the end where fewer data are in the way.
                 let covers = |from: f64| crowd(frame, (from, y - 7.0), (from + wide, y + 7.0));

@@ -84,6 +84,14 @@ impl Best {
             losses(&worse, seen, self.almost_all),
             counted(fewest, "repeat")
         );
+        let numbers = if self.almost_all && seen.out_of_reach() {
+            format!(
+                "{numbers}; it can be best on at most {}, and half refutes",
+                seen.within_reach()
+            )
+        } else {
+            numbers
+        };
         let (p, rule) = if seen.lost > 0 && !self.almost_all {
             (adjusted.iter().copied().reduce(f64::min), Rule::WithTheBest)
         } else {
@@ -158,14 +166,25 @@ struct Rows {
     best_of_few: usize,
 }
 
+impl Rows {
+    /// On how many data sets it can still be best.
+    const fn within_reach(self) -> usize {
+        self.best - self.best_of_few + self.few
+    }
+
+    /// Whether that is no more than half.
+    const fn out_of_reach(self) -> bool {
+        self.within_reach() * 2 <= self.all
+    }
+}
+
 /// Whether a method is never worse: best on more than half of the data sets, and worse nowhere; or, with `almost_all`,
 /// best on four of five. One loss that the adjustment leaves refutes the first. Worse on more than a quarter refutes
 /// the second, and so does a number of bests that cannot come above half, whatever the missing repeats bring. Nothing
 /// holds while repeats are missing that could show a loss.
 fn standing(rows: Rows, almost_all: bool) -> Holds {
-    let Rows { all, best, worse, lost, few, best_of_few } = rows;
-    let within_reach = best - best_of_few + few;
-    let refuted = if almost_all { worse * 4 > all || within_reach * 2 <= all } else { lost > 0 };
+    let Rows { all, best, worse, lost, few, .. } = rows;
+    let refuted = if almost_all { worse * 4 > all || rows.out_of_reach() } else { lost > 0 };
     let enough = if almost_all { best * 5 >= all * 4 } else { best * 2 > all };
     if refuted {
         Holds::No
