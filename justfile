@@ -54,7 +54,7 @@ wheel:
 [group('test')]
 python *ARGS: build wheel
     {{venv}}/bin/pip install --quiet --force-reinstall --no-deps target/wheels/*.whl
-    {{venv}}/bin/pytest --quiet -n 2 --dist worksteal -p no:warnings python/tests {{ARGS}}
+    OMP_NUM_THREADS=1 {{venv}}/bin/pytest --quiet -n 2 --dist worksteal -p no:warnings python/tests {{ARGS}}
 
 # Test one crate: just unit linalg
 [group('test')]

@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ._mercer import Model
+from ._mercer import Model, cores
 
 DEPENDS = "auto"
 
@@ -70,10 +70,10 @@ class _Estimator(BaseEstimator):
         if self.n_jobs is None:
             # As linear algebra does below NumPy; loky's workers set it, so that they share the cores.
             asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-            return int(asked) if asked.isascii() and asked.isdigit() and int(asked) > 0 else _mercer.cores()
+            return int(asked) if asked.isascii() and asked.isdigit() and int(asked) > 0 else cores()
         if self.n_jobs == 0:
             raise ValueError("`n_jobs` is 0; it must be at least 1, negative, or None")
-        return max(1, self.n_jobs if self.n_jobs > 0 else _mercer.cores() + 1 + self.n_jobs)
+        return max(1, self.n_jobs if self.n_jobs > 0 else cores() + 1 + self.n_jobs)
 
     def _seed(self):
         if self.random_state is None:
