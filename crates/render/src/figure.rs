@@ -319,20 +319,18 @@ impl Figure {
                 let (Some(first), Some(last)) = (values.first(), values.last()) else { continue };
                 let low = values.iter().copied().fold(f64::INFINITY, f64::min);
                 let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let peak = high > first.max(*last) + 0.2 * (high - low);
-                let ends = if matches!(series.style, Style::Points | Style::Bars) {
+                let words = if matches!(series.style, Style::Points | Style::Bars) {
                     format!("between {} and {}", short(low), short(high))
-                } else if short(*first) == short(*last) {
-                    format!("at {}", short(*first))
                 } else {
-                    format!("from {} to {}", short(*first), short(*last))
+                    let ends = if short(*first) == short(*last) {
+                        format!("at {}", short(*first))
+                    } else {
+                        format!("from {} to {}", short(*first), short(*last))
+                    };
+                    let peaks = high > first.max(*last) + 0.2 * (high - low);
+                    if peaks { format!("{ends}, at most {}", short(high)) } else { ends }
                 };
-                let peak = if peak && !ends.starts_with('b') {
-                    format!(", at most {}", short(high))
-                } else {
-                    String::new()
-                };
-                said.push(format!("{} {ends}{peak}", series.label));
+                said.push(format!("{} {words}", series.label));
             }
             if said.is_empty() {
                 continue;

@@ -218,7 +218,7 @@ impl ResultsTable {
         notes.extend([
             "A cell without a converged fit is neither bold nor underlined."
                 .to_owned(),
-            "j/J: repeats of a cell, and of the paper's; a page shows them where they differ.".to_owned(),
+            "j/J: repeats of a cell, and of the paper's.".to_owned(),
             "p to best: two-sided, against the best of the paper's methods, by the corrected test; naive: by the paper's paired t-test."
                 .to_owned(),
             "Methods for reference are never marked. A significant difference from the best is printed with its mean."

@@ -213,18 +213,14 @@ fn tables(args: &ShowArgs) -> anyhow::Result<Ended> {
         return Err(WrongUsage(problem).into());
     }
     for mut table in shown {
-        // What stands on the page alone: second lines, and words about clicks.
-        table.notes.retain(|note| !note.contains("a page shows them"));
-        if args.latex {
-            let cells = table.rows.iter_mut().flat_map(|row| &mut row.cells);
-            cells.for_each(|cell| (cell.detail, cell.badge) = (None, None));
-            writeln!(out, "{}", table.to_latex())?;
-        } else {
-            let text = table.to_markdown();
-            for line in text.lines().filter(|line| !line.starts_with("- The page shows more")) {
-                writeln!(out, "{line}")?;
+        // Second lines are for the page; in print a verdict is one, too.
+        for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {
+            cell.detail = None;
+            if args.latex {
+                cell.badge = None;
             }
         }
+        writeln!(out, "{}", if args.latex { table.to_latex() } else { table.to_markdown() })?;
     }
     Ok(Ended::Done)
 }
