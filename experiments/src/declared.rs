@@ -1,7 +1,7 @@
 //! What is declared about the four papers: the folders beside this one, and the functions and lists that they name.
 
 use crate::scalars::SCALARS;
-use crate::{askl, audit, complexity, hyper, mce, rftk, theory};
+use crate::{audit, complexity, hyper, mce, rftk, theory};
 use mercer_harness::Path;
 use mercer_report::{Catalogue, Declared, Headline, Paper, Renderer, Simulation, Texts};
 use std::sync::LazyLock;
@@ -176,7 +176,6 @@ target/release/mercer compare --methods askl,gaussian-svm \\
 
 /// What renders what no kind of table does.
 const RENDERERS: &[(&str, Renderer)] = &[
-    ("askl/ranks", askl::ranks::render),
     ("rftk/table1", rftk::table1::render),
     ("rftk/figure1a", rftk::figure1a::render),
     ("rftk/figure1b", rftk::figure1b::render),

@@ -155,6 +155,13 @@ impl Diagram {
         self
     }
 
+    /// With more words in bold, from the left.
+    #[must_use]
+    pub fn bold(mut self, at: (f64, f64), text: impl Into<String>) -> Self {
+        self.shapes.push(Shape::Text { at, text: text.into(), align: Align::Left, bold: true });
+        self
+    }
+
     /// The diagram as SVG on a white card.
     ///
     /// # Errors

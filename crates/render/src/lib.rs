@@ -29,7 +29,7 @@ pub use bars::{Bar, Bars};
 pub use diagram::{Diagram, Shape};
 pub use error::RenderError;
 pub use figure::{Figure, Legend, Mark, Panel, Series, Style};
-pub use ranks::critical_difference;
+pub use ranks::{MeanRanks, critical_difference, critical_differences};
 pub use raster::{Raster, blend, shade};
 pub use report::{Block, Finding, Link, Report, Section, site};
 pub use table::{

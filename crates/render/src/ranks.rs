@@ -2,8 +2,29 @@
 
 use crate::{Align, Diagram, RenderError};
 
-const AXIS: f64 = 62.0; // from the top
-const LINE: f64 = 20.0; // between names
+const WIDTH: f64 = 700.0;
+const HEAD: f64 = 18.0; // the name of a line of ranks
+const AXIS: f64 = 62.0; // from the top, or from the name
+const LINE: f64 = 20.0; // between names of methods
+
+/// Mean ranks of methods, and how far two must lie apart to differ significantly.
+///
+/// ```
+/// use mercer_render::{MeanRanks, critical_differences};
+/// let ranks = vec![("SK".to_owned(), 1.8), ("ASKL".to_owned(), 1.2)];
+/// let tuned = MeanRanks { name: "tuned".into(), ranks, critical_difference: 0.9 };
+/// assert!(critical_differences("demo/lines", "Mean ranks", &[tuned])?.svg()?.contains("tuned"));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MeanRanks {
+    /// Stands above the line; may be empty where there is one alone.
+    pub name: String,
+    /// Each method with its mean rank.
+    pub ranks: Vec<(String, f64)>,
+    /// The critical difference.
+    pub critical_difference: f64,
+}
 
 /// Draws mean ranks on a line (1, the best, on the left) and joins by a bar every largest group of
 /// methods whose ranks differ by at most the critical difference `cd` (Demšar 2006, Figure 1).
@@ -23,69 +44,143 @@ pub fn critical_difference(
     ranks: &[(String, f64)],
     cd: f64,
 ) -> Result<Diagram, RenderError> {
-    let sound = |value: f64| value > 0.0 && value.is_finite();
-    if !sound(cd) {
-        return Err(RenderError::Rank { what: "the critical difference".to_owned(), value: cd });
-    }
-    if let Some((name, value)) = ranks.iter().find(|(_, rank)| !sound(*rank)) {
-        return Err(RenderError::Rank { what: format!("the rank of {name:?}"), value: *value });
-    }
-    let mut ranks = ranks.to_vec();
-    ranks.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let values: Vec<f64> = ranks.iter().map(|(_, rank)| *rank).collect();
-    let groups = groups(&values, cd);
+    let line = MeanRanks { ranks: ranks.to_vec(), critical_difference: cd, ..MeanRanks::default() };
+    critical_differences(id, title, &[line])
+}
 
-    let longest = ranks.iter().map(|(name, _)| name.chars().count() + 7).max().unwrap_or(7);
+/// Several lines of mean ranks below each other on one scale, each drawn as by [`critical_difference`].
+///
+/// ```
+/// use mercer_render::{MeanRanks, critical_differences};
+/// let line = |name: &str, rank| MeanRanks {
+///     name: name.into(),
+///     ranks: vec![("SK".into(), 3.0 - rank), ("ASKL".into(), rank)],
+///     critical_difference: 0.8,
+/// };
+/// let diagram = critical_differences("demo/two", "Mean ranks", &[line("printed", 1.2), line("tuned", 1.7)])?;
+/// assert!(diagram.svg()?.contains("ASKL (1.70)"));
+/// # Ok::<(), mercer_render::RenderError>(())
+/// ```
+///
+/// # Errors
+/// [`RenderError::Rank`] if a rank or a critical difference is not finite and positive.
+pub fn critical_differences(
+    id: impl Into<String>,
+    title: impl Into<String>,
+    lines: &[MeanRanks],
+) -> Result<Diagram, RenderError> {
+    lines.iter().try_for_each(MeanRanks::check)?;
+    let lines: Vec<MeanRanks> = lines.iter().map(MeanRanks::sorted).collect();
+    let all = || lines.iter().flat_map(|line| &line.ranks);
+    let longest = all().map(|(name, _)| name.chars().count() + 7).max().unwrap_or(7);
     let margin = (7.5 * longest as f64 + 16.0).min(280.0);
-    let top = values.last().map_or(2.0, |last| last.max(cd + 1.0).ceil().max(2.0));
-    let half = ranks.len().div_ceil(2);
-    let names = AXIS + 22.0 + 7.0 * groups.len() as f64;
-    let height = names + LINE * half as f64 + 6.0;
-    let mut diagram = Diagram::new(id, title, (700.0, height));
-    let width = diagram.size.0;
-    let at = |rank: f64| margin + (rank - 1.0) / (top - 1.0) * (width - 2.0 * margin);
-
-    diagram = diagram.line([(at(1.0), AXIS), (at(top), AXIS)], 1.4);
-    // Numbers of two digits stand too close on a line of many ranks.
-    let step = if top > 10.0 { 2 } else { 1 };
-    for tick in (1..=top as u32).step_by(step) {
-        let x = at(f64::from(tick));
-        diagram = diagram.line([(x, AXIS - 5.0), (x, AXIS)], 1.4).text(
-            (x, AXIS - 14.0),
-            tick.to_string(),
-            Align::Center,
-        );
-    }
-    let (left, right) = (at(1.0), at(1.0 + cd));
-    diagram = diagram.line([(left, 26.0), (right, 26.0)], 1.8);
-    for x in [left, right] {
-        diagram = diagram.line([(x, 22.0), (x, 30.0)], 1.8);
-    }
-    let middle = f64::midpoint(left, right);
-    diagram = diagram.text((middle, 12.0), format!("critical difference {cd:.2}"), Align::Center);
-
-    for (i, (name, rank)) in ranks.iter().enumerate() {
-        let text = format!("{name} ({rank:.2})");
-        // The better half is named on the left, best first; the other on the right, worst first.
-        let (row, end, place, align) = if i < half {
-            (i, margin - 8.0, margin - 13.0, Align::Right)
-        } else {
-            (ranks.len() - 1 - i, width - margin + 8.0, width - margin + 13.0, Align::Left)
-        };
-        let y = names + LINE * (row as f64 + 0.5);
-        diagram = diagram.line([(at(*rank), AXIS), (at(*rank), y), (end, y)], 1.2).text(
-            (place, y),
-            text,
-            align,
-        );
-    }
-    for (level, &(first, last)) in groups.iter().enumerate() {
-        let y = AXIS + 10.0 + 7.0 * level as f64;
-        diagram = diagram.line([(at(values[first]) - 4.0, y), (at(values[last]) + 4.0, y)], 4.0);
+    let ends =
+        all().map(|(_, rank)| *rank).chain(lines.iter().map(|l| l.critical_difference + 1.0));
+    let top = ends.fold(2.0, f64::max).ceil();
+    let height: f64 = lines.iter().map(MeanRanks::height).sum();
+    let mut diagram = Diagram::new(id, title, (WIDTH, height));
+    let mut y = 0.0;
+    for line in &lines {
+        diagram = line.draw(diagram, y, margin, top);
+        y += line.height();
     }
     Ok(diagram)
 }
 
+impl MeanRanks {
+    fn check(&self) -> Result<(), RenderError> {
+        let sound = |value: f64| value > 0.0 && value.is_finite();
+        if !sound(self.critical_difference) {
+            let what = "the critical difference".to_owned();
+            return Err(RenderError::Rank { what, value: self.critical_difference });
+        }
+        let odd = self.ranks.iter().find(|(_, rank)| !sound(*rank));
+        odd.map_or(Ok(()), |(name, value)| {
+            Err(RenderError::Rank { what: format!("the rank of {name:?}"), value: *value })
+        })
+    }
+
+    fn sorted(&self) -> Self {
+        let mut own = self.clone();
+        own.ranks.sort_by(|a, b| a.1.total_cmp(&b.1));
+        own
+    }
+
+    fn values(&self) -> Vec<f64> {
+        self.ranks.iter().map(|(_, rank)| *rank).collect()
+    }
+
+    fn groups(&self) -> Vec<(usize, usize)> {
+        groups(&self.values(), self.critical_difference)
+    }
+
+    /// Of its head.
+    fn head(&self) -> f64 {
+        if self.name.is_empty() { 0.0 } else { HEAD }
+    }
+
+    /// From its top to its first name.
+    fn to_names(&self) -> f64 {
+        self.head() + AXIS + 22.0 + 7.0 * self.groups().len() as f64
+    }
+
+    fn height(&self) -> f64 {
+        self.to_names() + LINE * self.ranks.len().div_ceil(2) as f64 + 6.0
+    }
+
+    /// Draws sorted ranks below `y`, the names in margins of this width, on a line from 1 to `top`.
+    fn draw(&self, mut diagram: Diagram, y: f64, margin: f64, top: f64) -> Diagram {
+        let at = |rank: f64| margin + (rank - 1.0) / (top - 1.0) * (WIDTH - 2.0 * margin);
+        if !self.name.is_empty() {
+            diagram = diagram.bold((8.0, y + 12.0), &self.name);
+        }
+        let (first, axis) = (y + self.head(), y + self.head() + AXIS);
+        diagram = diagram.line([(at(1.0), axis), (at(top), axis)], 1.4);
+        // Numbers of two digits stand too close on a line of many ranks.
+        let step = if top > 10.0 { 2 } else { 1 };
+        for tick in (1..=top as u32).step_by(step) {
+            let x = at(f64::from(tick));
+            diagram = diagram.line([(x, axis - 5.0), (x, axis)], 1.4).text(
+                (x, axis - 14.0),
+                tick.to_string(),
+                Align::Center,
+            );
+        }
+        let cd = self.critical_difference;
+        let (left, right, bar) = (at(1.0), at(1.0 + cd), first + 26.0);
+        diagram = diagram.line([(left, bar), (right, bar)], 1.8);
+        for x in [left, right] {
+            diagram = diagram.line([(x, bar - 4.0), (x, bar + 4.0)], 1.8);
+        }
+        let middle = (f64::midpoint(left, right), first + 12.0);
+        diagram = diagram.text(middle, format!("critical difference {cd:.2}"), Align::Center);
+
+        let (half, names) = (self.ranks.len().div_ceil(2), y + self.to_names());
+        for (i, (name, rank)) in self.ranks.iter().enumerate() {
+            let text = format!("{name} ({rank:.2})");
+            // The better half is named on the left, best first; the other on the right, worst first.
+            let (row, end, place, align) = if i < half {
+                (i, margin - 8.0, margin - 13.0, Align::Right)
+            } else {
+                let row = self.ranks.len() - 1 - i;
+                (row, WIDTH - margin + 8.0, WIDTH - margin + 13.0, Align::Left)
+            };
+            let down = names + LINE * (row as f64 + 0.5);
+            diagram = diagram.line([(at(*rank), axis), (at(*rank), down), (end, down)], 1.2).text(
+                (place, down),
+                text,
+                align,
+            );
+        }
+        let values = self.values();
+        for (level, (first, last)) in self.groups().into_iter().enumerate() {
+            let y = axis + 10.0 + 7.0 * level as f64;
+            diagram =
+                diagram.line([(at(values[first]) - 4.0, y), (at(values[last]) + 4.0, y)], 4.0);
+        }
+        diagram
+    }
+}
 /// First and last place of every largest group of at least two sorted ranks within `cd`.
 fn groups(ranks: &[f64], cd: f64) -> Vec<(usize, usize)> {
     let mut groups: Vec<(usize, usize)> = Vec::new();

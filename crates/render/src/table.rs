@@ -272,7 +272,7 @@ impl Table {
         self
     }
 
-    /// A `table` environment for LaTeX with the package `booktabs`. Second lines stand in a small row of
+    /// A `table` environment for LaTeX with the packages `booktabs` and `adjustbox`, which fits it to the page. Second lines stand in a small row of
     /// their own, badges are small.
     ///
     /// # Panics

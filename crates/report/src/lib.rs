@@ -22,6 +22,7 @@ mod error;
 mod facts;
 mod finding;
 mod growth;
+mod mean_ranks;
 mod numbers;
 mod overview;
 mod pairs;

@@ -6,7 +6,9 @@ use crate::comparison::{BY_CHOICE, CLASSES, badge, counts, decided, drawer, word
 use crate::published::PublishedCell;
 use crate::query::{Query, spelled};
 use crate::rendered::{Head, PublishedNumber};
-use crate::{CellReport, Comparison, ExperimentError, RenderContext, Rendered, StudyCell, compare};
+use crate::{
+    CellReport, Comparison, Drawing, ExperimentError, RenderContext, Rendered, StudyCell, compare,
+};
 use mercer_learning::Metric;
 use mercer_records::Key;
 use mercer_render::{Cell, Column, Kind, Row, Table, probability};
@@ -25,10 +27,12 @@ pub(crate) struct ResultsTable {
     pub paper: String,
     /// The paper's columns: the method's name here, and its name in the published numbers.
     pub columns: Vec<(String, String)>,
+    /// The method that the paper proposes and its rival, held against each other dataset by dataset.
+    pub equivalent: [String; 2],
     /// Variants that are controls of ours: what they leave out the printed cells have, so that they are
     /// judged against none.
     #[serde(default)]
-    controls: Vec<String>,
+    pub controls: Vec<String>,
     /// Variants with the datasets whose scaling was chosen because it comes nearer to the print: agreement there
     /// is a class of its own.
     #[serde(default)]
@@ -92,17 +96,14 @@ impl ResultsTable {
         let mut table = Table::new(artefact.id, artefact.title)
             .caption(self.caption(cells))
             .columns([Column::left("Variant")]);
-        for (_, printed) in &self.columns {
-            table = table.columns([Column::right(printed).under("the paper's methods")]);
-        }
         let baselines = self.baselines(cells);
-        let heads =
-            baselines.iter().map(|(_, label)| label.as_str()).chain(["majority / mean", "zero"]);
+        let own = self.columns.iter().map(|(_, printed)| printed.as_str());
+        table = table.columns(own.map(|head| Column::right(head).under("the paper's methods")));
+        let trivial = ["majority / mean", "zero"];
+        let heads = baselines.iter().map(|(_, label)| label.as_str()).chain(trivial);
         table = table.columns(heads.map(|head| Column::right(head).under("for reference")));
-        let names =
-            baselines.iter().map(|(name, _)| name.as_str()).chain(["majority / mean", "zero"]);
-        let own = self.columns.iter().map(|(name, _)| name.as_str());
-        let slots: Vec<&str> = own.chain(names).collect();
+        let own = self.columns.iter().chain(&baselines).map(|(name, _)| name.as_str());
+        let slots: Vec<&str> = own.chain(trivial).collect();
         let mut reports = Vec::new();
         let mut not_run_lines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut gaps = (BTreeSet::new(), BTreeSet::new());
@@ -186,7 +187,12 @@ impl ResultsTable {
         for note in &self.verdict_notes {
             summary = summary.note(spelled(note, &self.numbers, context)?);
         }
-        Ok(Rendered { tables: vec![table, summary], drawings: Vec::new(), cells: reports })
+        let (ranks, equivalence) = self.ranked(artefact, spec, cells)?;
+        Ok(Rendered {
+            tables: vec![table, summary, equivalence],
+            drawings: ranks.map(Drawing::Diagram).into_iter().collect(),
+            cells: reports,
+        })
     }
 
     fn caption(&self, cells: &[StudyCell]) -> String {

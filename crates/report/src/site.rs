@@ -109,7 +109,7 @@ fn paper_page(
         (
             "Table",
             "Tables",
-            "Row `published`: the printed numbers. Rows below it: ours, one per variant. [What variants and verdicts mean](verdicts). Blue: agrees. Yellow: differs, and a finding says why. Orange, `differs?`: cause unknown. Red, `differs!`: unexplained. Dotted underline: not significantly worse than the best. A click on a number shows its repeats, tests and commands.",
+            "Row `published`: the paper's numbers. Rows below it: ours, one per variant. [What variants and verdicts mean](verdicts). Blue: agrees. Yellow: differs, and a finding says why. Orange, `differs?`: cause unknown. Red, `differs!`: unexplained. Dotted underline: not significantly worse than the best. A click on a number shows its repeats, tests and commands.",
         ),
         ("Figure", "Figures", ""),
     ] {
@@ -646,7 +646,7 @@ mod tests {
         assert_eq!(label("rftk/figure1b", "").as_deref(), Some("Figure 1(b)"));
         assert_eq!(label("mce/figure2-sizes", "").as_deref(), Some("Figure 2"));
         assert_eq!(label("rftk/figure2a-average", "ours = true"), None);
-        assert_eq!(label("askl/ranks", ""), None);
+        assert_eq!(label("askl/other", ""), None);
         assert_eq!(label("audit/askl-cost", ""), None);
         assert_eq!(about(&papers, "theory/mce-bound"), "mce");
         assert_eq!(about(&papers, "audit/paired-t"), "");

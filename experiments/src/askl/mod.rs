@@ -1,6 +1,4 @@
 //! Automated Spectral Kernel Learning.
 
-pub(crate) mod ranks;
-
 /// The five methods, in the order of the paper's columns.
 pub(crate) const METHODS: [&str; 5] = ["sk", "nsk", "skl", "nskl", "askl"];

@@ -15,23 +15,23 @@ pub(crate) fn render(
 ) -> Result<Rendered, ExperimentError> {
     let study = context.cells(AVERAGED)?;
     let (mut cells, mut apart) = (Vec::new(), Vec::new());
-    let mut figure = Figure::new(&artefact.id, &artefact.title).columns(2);
+    let mut panel = formulas();
     for cell in &study.1 {
         let points = measured(cell);
         if points.is_empty() {
             continue;
+        }
+        if cells.is_empty() {
+            panel = panel.series(gaussian());
         }
         cells.push(cell);
         apart.push(left_out(&cell.key().dataset, &points));
         let line = points.iter().map(|(ratio, factor, _)| (*ratio, *factor));
         let band = points.iter().map(|(_, factor, half)| (factor - half, factor + half));
         let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
-        let title = format!("{} ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper());
-        let points = Series::points("measured, n = 100", line).band(band);
-        figure = figure.panel(formulas().title(title).series(gaussian()).series(points));
-    }
-    if cells.is_empty() {
-        figure = figure.columns(1).panel(formulas());
+        let label =
+            format!("{}, n = 100 ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper());
+        panel = panel.series(Series::points(label, line).band(band));
     }
     let mut caption = caption(draws(cells).as_deref());
     if !apart.is_empty() {
@@ -41,7 +41,7 @@ pub(crate) fn render(
             apart.join(", ")
         );
     }
-    let figure = figure.caption(caption);
+    let figure = Figure::new(&artefact.id, &artefact.title).caption(caption).panel(panel);
     Ok(Rendered { drawings: vec![Drawing::Figure(figure)], ..Rendered::default() })
 }
 

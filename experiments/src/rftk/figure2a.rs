@@ -1,11 +1,10 @@
 //! Figure 2(a): double descent. Test error against M/n for several ridges, with bands.
 
-use super::figure2a_average::{Point, STUDY as AVERAGED, curve as averaged, draws, means};
+use super::figure2a_average::{Point, STUDY as AVERAGED, means};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_report::Repeats;
 use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// The ridge of what the authors' code calls ridgeless, in single precision. Here it is solved in double.
 const THEIR_RIDGELESS: f64 = 1e-7;
@@ -15,6 +14,8 @@ const ROWS: u64 = 100;
 
 /// Test errors that lie on one line of the plot.
 const SAME: f64 = 0.005;
+
+const CAPTION: &str = "Test error of one-hot least squares on n = 100 training rows against M over n, with 95 % bands over repeats. Dashed: half the Gaussian kernel, which the features approach, without a ridge (grey) and with the curve's ridge where it differs. The mean over draws, which Theorem 3 is about, is in rftk/figure2a-average.";
 
 /// The palette's place of no colour: a level is no curve.
 const GREY: usize = 6;
@@ -44,7 +45,6 @@ pub(crate) fn render(
     let (_, cells) = &*study;
     let averages = context.cells(AVERAGED)?;
     let mut figure = Figure::new(&artefact.id, &artefact.title).columns(2);
-    let mut averaged_cells = Vec::new();
     let mut table = peaks();
     for cell in cells {
         let curves = curves(cell);
@@ -91,22 +91,6 @@ pub(crate) fn render(
                 table = table.row(row);
             }
         }
-        let predicted: Vec<(f64, f64)> =
-            means(cell, "predicted error").map(|(m, p)| (m as f64 / 100.0, p.0)).collect();
-        if !predicted.is_empty() {
-            let label = "kernel at the effective ridge (Theorem 3)";
-            panel = panel.series(Series::line(label, predicted).style(Style::Dashed));
-        }
-        if let Some(average) = average {
-            let points = averaged(average, "averaged error", "0e0");
-            if !points.is_empty() {
-                averaged_cells.push(average);
-            }
-            let line = points.iter().map(|(features, p)| (*features as f64 / 100.0, p.0));
-            let band = points.values().map(|p| (p.0 - p.1, p.0 + p.1));
-            let label = "ridgeless, mean predictor over the draws";
-            panel = panel.series(Series::points(label, line).band(band));
-        }
         // In the legend, since a name on the line would cover curves: on some datasets they lie close to it
         // all along, and the axis ends below it. Last, for the others to keep their looks without it.
         panel = levels.into_iter().fold(panel, Panel::series);
@@ -125,8 +109,7 @@ pub(crate) fn render(
         }
         figure = figure.panel(panel);
     }
-    let most = averaged_cells.iter().map(|cell| cell.records().count()).max().unwrap_or(0);
-    let figure = figure.caption(caption(draws(averaged_cells).as_deref(), most));
+    let figure = figure.caption(CAPTION);
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
@@ -155,18 +138,6 @@ fn peaks() -> Table {
 /// A curve's name.
 fn of_ridge(lambda: f64) -> String {
     if lambda == 0.0 { "ridgeless".to_owned() } else { format!("ridge {lambda:e}") }
-}
-
-/// What is drawn; of the mean predictor, over these draws and so many repeats at most, only where it is.
-fn caption(draws: Option<&str>, averaged: usize) -> String {
-    let mut caption = "Test error of one-hot least squares on n = 100 training rows against M over n, with 95 % bands over repeats. Dashed: half the Gaussian kernel, which the features approach, without a ridge (grey), with the curve's ridge where it differs, and with the ridge of Theorem 3 (below M = n).".to_owned();
-    if let Some(draws) = draws {
-        let _ = write!(
-            caption,
-            " Points: the predictor whose scores are the mean over {draws} of the features, on the first {averaged} repeats at most; Theorem 3 is about this mean."
-        );
-    }
-    caption
 }
 
 /// For each ridge, number of features to mean and half-width; features 0 are the kernel itself.
@@ -292,12 +263,5 @@ mod tests {
         assert_eq!(said(0.247), "ours inside");
         assert_eq!(said(0.309), "ours 0.039 above");
         assert_eq!(said(0.2), "ours 0.040 below");
-    }
-
-    #[test]
-    fn the_caption_says_over_how_many_draws_and_only_where_there_are_some() {
-        let shown = caption(Some("20 draws"), 1);
-        assert!(shown.contains("the mean over 20 draws of the features"), "{shown}");
-        assert!(!caption(None, 0).contains("draws"));
     }
 }

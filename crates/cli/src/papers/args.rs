@@ -198,7 +198,7 @@ pub(crate) struct ShowArgs {
     /// Print JSON instead of text.
     #[arg(long)]
     pub json: bool,
-    /// Print a table for LaTeX, with the package booktabs.
+    /// Print a table for LaTeX, with the packages booktabs and adjustbox.
     #[arg(long, conflicts_with = "json")]
     pub latex: bool,
 }

@@ -59,11 +59,14 @@
     }
     if (tests.textContent) drawer.append(tests);
     const own = make("dl");
-    own.append(make("dt", "settings, records"), make("dd"), make("dt", "run it again"), make("dd"));
+    own.append(make("dt", "settings, seconds, records"), make("dd"), make("dt", "run it again"), make("dd"),
+      make("dt", "a second run"), make("dd"));
     const typed = (...words) => make("code", words.map((word) => word.includes(" ") ? "'" + word + "'" : word).join(" "));
     own.children[1].append(typed("mercer", "show", details.dataset.cell));
     own.children[3].append(typed("mercer", "reproduce", artefact, "--variant", variant, "--method", method,
       "--dataset", dataset, "--all"));
+    const again = Object.assign(make("a", "what came out the same"), { href: "./verified.html" });
+    own.children[5].append(again);
     drawer.append(own);
     if (!drawer.open) drawer.show();
     title.focus();

@@ -165,6 +165,13 @@
     choose(written[0]);
   }
 
+  // Each table and figure shows its address when pointed at.
+  for (const own of all("figure[id]")) {
+    const here = document.createElement("a");
+    Object.assign(here, { className: "here", href: "#" + own.id, textContent: "¶", ariaLabel: "Link to here" });
+    own.querySelector("h3")?.append(" ", here);
+  }
+
   // An address opens what it points into, or sets sort, filter and theme.
   const follow = () => {
     const hash = decodeURIComponent(location.hash.slice(1));

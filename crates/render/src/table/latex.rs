@@ -3,13 +3,16 @@ use crate::escape::{address, latex};
 use std::fmt::Write;
 
 pub(super) fn table(table: &Table) -> String {
-    let mut out = String::from("% Needs \\usepackage{booktabs}.\n\\begin{table}\n\\centering\n");
+    let mut out =
+        String::from("% Needs \\usepackage{booktabs,adjustbox}.\n\\begin{table}\n\\centering\n");
     let caption = [&table.title, &table.caption].map(|text| latex(text));
     let caption =
         caption.iter().filter(|text| !text.is_empty()).map(|text| text.trim_end_matches('.'));
     let caption = caption.collect::<Vec<_>>().join(". ");
     let _ = writeln!(out, "\\caption{{{caption}.}}\n\\label{{tab:{}}}", address(&table.id));
     let spec: String = table.columns.iter().map(|column| letter(column.align)).collect();
+    // A table of many methods or datasets is wider or longer than a page.
+    out.push_str("\\begin{adjustbox}{max width=\\textwidth, max totalheight=0.8\\textheight}\n");
     let _ = writeln!(out, "\\begin{{tabular}}{{{spec}}}\n\\toprule");
     heads(table, &mut out);
     for (i, (group, rows)) in table.sections().enumerate() {
@@ -31,7 +34,7 @@ pub(super) fn table(table: &Table) -> String {
             }
         }
     }
-    out.push_str("\\bottomrule\n\\end{tabular}\n");
+    out.push_str("\\bottomrule\n\\end{tabular}\n\\end{adjustbox}\n");
     for note in &table.notes {
         let _ = writeln!(out, "\\par\\smallskip{{\\footnotesize {}}}", latex(note));
     }

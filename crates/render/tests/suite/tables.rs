@@ -30,8 +30,9 @@ fn small() -> Table {
 
 #[test]
 fn latex_is_a_booktabs_table() {
-    let expected = "% Needs \\usepackage{booktabs}.\n\\begin{table}\n\\centering\n\
+    let expected = "% Needs \\usepackage{booktabs,adjustbox}.\n\\begin{table}\n\\centering\n\
         \\caption{Accuracy. Bold: best.}\n\\label{tab:askl-table2}\n\
+        \\begin{adjustbox}{max width=\\textwidth, max totalheight=0.8\\textheight}\n\
         \\begin{tabular}{lrr}\n\\toprule\n\
         \x20& \\multicolumn{2}{c}{printed} \\\\\n\\cmidrule(lr){2-3}\n\
         Dataset & SK & ASKL \\\\\n\\midrule\n\
@@ -39,7 +40,7 @@ fn latex_is_a_booktabs_table() {
         a\\_b & 89.93$\\pm$1.46 {\\tiny 7/30} {\\scriptsize agrees} & \\underline{\\textbf{96.69}} \\\\\n\
         \\midrule\n\\multicolumn{3}{l}{\\textit{large}} \\\\\n\
         poker & - & - {\\scriptsize data missing} \\\\\n &  & {\\tiny mercer data fetch poker} \\\\\n\
-        \\bottomrule\n\\end{tabular}\n\
+        \\bottomrule\n\\end{tabular}\n\\end{adjustbox}\n\
         \\par\\smallskip{\\footnotesize $\\lambda$ = 10$^{-}$$^{3}$}\n\\end{table}\n";
     assert_eq!(small().to_latex(), expected);
 }

@@ -7,6 +7,7 @@ fn table_1() -> ResultsTable {
             study = "rftk/table1"
             paper = "rftk"
             columns = [["rf-sgd", "RF-SGD"]]
+            equivalent = ["rf-sgd", "rf-sgd"]
             chosen = { released = ["pendigits", "vowel"] }
             splits = "random splits"
             printed-deviation = "by J"
