@@ -74,9 +74,9 @@ pub fn critical_differences(
     let all = || lines.iter().flat_map(|line| &line.ranks);
     let longest = all().map(|(name, _)| name.chars().count() + 7).max().unwrap_or(7);
     let margin = (7.5 * longest as f64 + 16.0).min(280.0);
-    let ends =
-        all().map(|(_, rank)| *rank).chain(lines.iter().map(|l| l.critical_difference + 1.0));
-    let top = ends.fold(2.0, f64::max).ceil();
+    // To the last rank that there is.
+    let end = |line: &MeanRanks| (line.critical_difference + 1.0).max(line.ranks.len() as f64);
+    let top = lines.iter().map(end).fold(2.0, f64::max).ceil();
     let height: f64 = lines.iter().map(MeanRanks::height).sum();
     let mut diagram = Diagram::new(id, title, (WIDTH, height));
     let mut y = 0.0;

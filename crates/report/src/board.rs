@@ -222,7 +222,10 @@ impl Board {
             if points.is_empty() {
                 continue;
             }
-            panel = panel.series(Series::points(group, points.iter().map(|&(x, y, _)| (x, y))));
+            panel = panel.series(Series::points(
+                format!("kernel: {group}"),
+                points.iter().map(|&(x, y, _)| (x, y)),
+            ));
             for (x, y, label) in points {
                 panel = panel.mark(Mark::Name { x, y, label });
             }

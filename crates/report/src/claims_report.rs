@@ -13,7 +13,7 @@ pub(crate) fn rules() -> String {
          - As the paper's: our 95 % interval is above 0, and the two gains do not differ.\n\
          - Beside the paper's: our interval holds 0 and does not differ from the printed gain.\n\
          - Smaller or larger: our interval is above 0, and below or above the printed gain.\n\
-         - None of the paper's: our interval holds 0 and is below the printed gain. The reverse: it is below 0. Such a claim does not hold if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
+         - Not shown, and below the paper's: our interval holds 0 and is below the printed gain. The reverse: it is below 0. Such a claim does not hold if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
          - Replication Bayes factor: the odds of the printed gain against no gain.\n\n\
          The test of a claim:\n\n\
          - Over datasets: Stouffer's combination of the one-sided p of each dataset, from its repeats. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
@@ -85,9 +85,16 @@ fn of_family<'a>(
         let drawn = shown.iter().filter_map(|result| estimates(result));
         let scale =
             EstimatePair::scale(drawn.flat_map(|(own, printed)| [Some(own), printed]).flatten());
+        let confirmed = shown.iter().any(|result| result.holds == Holds::Yes);
         let refuted = shown.iter().any(|result| result.holds == Holds::No);
+        let overall = match (confirmed, refuted) {
+            (true, false) => "Holds",
+            (false, true) => "Fails",
+            (true, true) => "Mixed",
+            (false, false) => "Inconclusive",
+        };
         let quote = claim.quote.as_ref().map_or_else(String::new, |words| format!("“{words}”, "));
-        let group = format!("{} · {quote}{}", claim.text, claim.source);
+        let group = format!("{overall}: {} · {quote}{}", claim.text, claim.source);
         for (at, result) in shown.into_iter().enumerate() {
             let drawn =
                 estimates(result).map(|(first, second)| EstimatePair { first, second, scale });

@@ -2,9 +2,10 @@
 //! dataset.
 
 use crate::cell::{common_repeats, paired};
+use crate::published::PublishedCell;
 use crate::rendered::Head;
 use crate::results_table::ResultsTable;
-use crate::{ExperimentError, StudyCell};
+use crate::{Catalogue, ExperimentError, StudyCell};
 use mercer_harness::Spec;
 use mercer_render::{
     Cell, Column, Diagram, MeanRanks, Row, Table, critical_differences, probability,
@@ -23,13 +24,14 @@ impl ResultsTable {
     pub(crate) fn ranked(
         &self,
         head: Head<'_>,
-        spec: &Spec,
-        cells: &[StudyCell],
+        catalogue: &Catalogue,
+        (spec, cells): (&Spec, &[StudyCell]),
     ) -> Result<(Option<Diagram>, Table), ExperimentError> {
         let all = spec.variants.iter().map(|variant| variant.name.as_str());
         let variants: Vec<&str> =
             all.filter(|name| self.controls.iter().all(|control| control != name)).collect();
-        let ranks = self.mean_ranks(head, &variants, &spec.datasets, cells)?;
+        let (_, printed) = catalogue.published(&self.paper)?;
+        let ranks = self.mean_ranks(head, &variants, &spec.datasets, (cells, &printed))?;
         Ok((ranks, self.equivalence(head, &variants, &spec.datasets, cells)?))
     }
 
@@ -39,29 +41,19 @@ impl ResultsTable {
         head: Head<'_>,
         variants: &[&str],
         datasets: &[String],
-        cells: &[StudyCell],
+        (cells, printed): (&[StudyCell], &[PublishedCell]),
     ) -> Result<Option<Diagram>, ExperimentError> {
+        let print = |dataset: &String| self.printed_scores(printed, dataset);
         let mut lines = Vec::new();
+        lines.extend(
+            self.line("published", &datasets.iter().filter_map(print).collect::<Vec<_>>())?,
+        );
         for variant in variants {
             let own = |cell: &&StudyCell| cell.key().variant == *variant;
             let own: Vec<&StudyCell> = cells.iter().filter(own).collect();
             let scores: Vec<Vec<f64>> =
                 datasets.iter().filter_map(|dataset| self.scores(&own, dataset)).collect();
-            if scores.len() < 2 {
-                continue;
-            }
-            let test = friedman(&scores, true)?;
-            let p = if test.degenerate { test.p_chi_squared } else { test.p_iman_davenport };
-            let names = self.columns.iter().map(|(_, printed)| printed.clone());
-            lines.push(MeanRanks {
-                name: format!("{variant}, {} datasets, p = {}", scores.len(), probability(p)),
-                ranks: names.zip(test.average_ranks).collect(),
-                critical_difference: nemenyi_critical_difference(
-                    self.columns.len(),
-                    scores.len(),
-                    LEVEL,
-                )?,
-            });
+            lines.extend(self.line(variant, &scores)?);
         }
         if lines.is_empty() {
             return Ok(None);
@@ -69,8 +61,37 @@ impl ResultsTable {
         let (id, title) = (format!("{}-mean-ranks", head.id), "Mean ranks over the datasets");
         let diagram = critical_differences(id, title, &lines)?;
         Ok(Some(diagram.caption(
-            "1 is best. A bar joins methods that do not differ significantly (Nemenyi, 5 %); p is of Friedman's test that all are alike. A dataset counts if every method has a score there; a method by its mean over the repeats that all have.",
+            "1 is best. A bar joins methods that do not differ significantly by ranks alone (Nemenyi, 5 %). p: Friedman's test in the form of Iman and Davenport. Datasets on which all methods have a score; means over their common repeats. Claims are decided by a stronger test, which uses the repeats.",
         )))
+    }
+
+    /// A line of ranks; none of fewer than two datasets.
+    fn line(&self, name: &str, scores: &[Vec<f64>]) -> Result<Option<MeanRanks>, ExperimentError> {
+        if scores.len() < 2 {
+            return Ok(None);
+        }
+        let (methods, datasets) = (self.columns.len(), scores.len());
+        let test = friedman(scores, true)?;
+        let p = if test.degenerate { test.p_chi_squared } else { test.p_iman_davenport };
+        let names = self.columns.iter().map(|(_, printed)| printed.clone());
+        Ok(Some(MeanRanks {
+            name: format!("{name}, {datasets} datasets, p = {}", probability(p)),
+            ranks: names.zip(test.average_ranks).collect(),
+            critical_difference: nemenyi_critical_difference(methods, datasets, LEVEL)?,
+        }))
+    }
+
+    /// The printed means of a dataset, larger is better; none where one is missing.
+    fn printed_scores(&self, printed: &[PublishedCell], dataset: &str) -> Option<Vec<f64>> {
+        let of = |method: &String| {
+            let own = |cell: &&PublishedCell| {
+                cell.published && cell.dataset == dataset && cell.method == *method
+            };
+            let cell = printed.iter().find(own)?;
+            let sign = if cell.metric.starts_with("accuracy") { 1.0 } else { -1.0 };
+            Some(sign * cell.mean)
+        };
+        self.columns.iter().map(|(_, method)| of(method)).collect()
     }
 
     /// The scores of the printed methods on a dataset, larger is better; none where one of them is missing.

@@ -82,9 +82,15 @@ fn headline(claims: &[ClaimResult], headline: &Headline) -> Option<String> {
     let found = headline.variants.iter().filter_map(|(variant, word)| Some((of(variant)?, word)));
     let ours: Vec<_> = found.collect();
     let (first, _) = ours.first()?;
-    let mut said = format!("{}, points: paper {}", headline.words, number(first.printed, 1));
+    let Headline { words, .. } = headline;
+    let (count, printed) = (first.datasets, number(first.printed, 1));
+    let mut said = format!("{words}, points on {count} datasets: paper {printed}");
     for (effect, word) in &ours {
         let _ = write!(said, ", {word} {}", number(effect.ours, 1));
+        if effect.datasets != count {
+            let (count, printed) = (effect.datasets, number(effect.printed, 1));
+            let _ = write!(said, " (on {count}: paper {printed})");
+        }
     }
     Some(said)
 }

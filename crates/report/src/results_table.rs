@@ -187,7 +187,7 @@ impl ResultsTable {
         for note in &self.verdict_notes {
             summary = summary.note(spelled(note, &self.numbers, context)?);
         }
-        let (ranks, equivalence) = self.ranked(artefact, spec, cells)?;
+        let (ranks, equivalence) = self.ranked(artefact, context.catalogue, (spec, cells))?;
         Ok(Rendered {
             tables: vec![table, summary, equivalence],
             drawings: ranks.map(Drawing::Diagram).into_iter().collect(),

@@ -32,7 +32,7 @@ pub(crate) fn render(
         .columns(["Variant", "Start", "At"].map(Column::left))
         .columns(["Accuracy", "Paper", "Verdict", "Mean over folds", "Folds", "Loss", "r", "λ/s²"].map(Column::right));
     let mut figure = Figure::new("mce/figure1-curves", &artefact.title)
-        .caption("Algorithm 1 on all rows of the first two attributes of iris, isotropic Gaussian kernel, first fold. Upper rows of panels: summed losses; lower rows: mean losses.")
+        .caption("Algorithm 1 on the first two attributes of iris, all training rows of the first fold, isotropic Gaussian kernel. Upper rows of panels: summed losses; lower rows: mean losses.")
         .columns(2);
     let mut drawings = Vec::new();
     for cell in cells {

@@ -16,6 +16,8 @@ pub(crate) fn render(
     let study = context.cells(AVERAGED)?;
     let (mut cells, mut apart) = (Vec::new(), Vec::new());
     let mut panel = formulas();
+    let mut ratios = Panel::new(Axis::log10("M / n"), Axis::linear("measured / (M / (M − n − 1))"))
+        .title("measured over the formula for n = 100");
     for cell in &study.1 {
         let points = measured(cell);
         if points.is_empty() {
@@ -31,7 +33,15 @@ pub(crate) fn render(
         let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
         let label =
             format!("{}, n = 100 ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper());
-        panel = panel.series(Series::points(label, line).band(band));
+        panel = panel.series(Series::points(&label, line).band(band));
+        let over = |(ratio, factor, half): &(f64, f64, f64)| {
+            let stated = gaussian_factor(ratio * MEASURED_ROWS);
+            (*ratio, factor / stated, half / stated)
+        };
+        let over: Vec<(f64, f64, f64)> = points.iter().map(over).collect();
+        let line = over.iter().map(|(ratio, factor, _)| (*ratio, *factor));
+        let band = over.iter().map(|(_, factor, half)| (factor - half, factor + half));
+        ratios = ratios.series(Series::line(label, line).band(band));
     }
     let mut caption = caption(draws(cells).as_deref());
     if !apart.is_empty() {
@@ -41,7 +51,10 @@ pub(crate) fn render(
             apart.join(", ")
         );
     }
-    let figure = Figure::new(&artefact.id, &artefact.title).caption(caption).panel(panel);
+    let mut figure = Figure::new(&artefact.id, &artefact.title).caption(caption).panel(panel);
+    if !ratios.series.is_empty() {
+        figure = figure.panel(ratios).columns(2);
+    }
     Ok(Rendered { drawings: vec![Drawing::Figure(figure)], ..Rendered::default() })
 }
 

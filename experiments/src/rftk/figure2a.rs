@@ -96,7 +96,7 @@ pub(crate) fn render(
         panel = levels.into_iter().fold(panel, Panel::series);
         panel = panel.mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
         if cell.key().dataset == "mnist" {
-            let label = "read off the authors' plot".to_owned();
+            let label = "read off the authors' plot (ridge 1e-7)".to_owned();
             panel = panel.mark(Mark::Point {
                 x: 1.0,
                 y: READ_OFF.peak,

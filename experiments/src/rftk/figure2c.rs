@@ -57,7 +57,7 @@ pub(crate) fn render(
     // For methods without a penalty that of the others is drawn.
     let shared = study.1.iter().find_map(trace_rows).unwrap_or(ROWS);
     let mut table = Table::new("rftk/figure2c-fall", "When the trace falls")
-        .caption(format!("The trace term along training as the code plots it: 100 ‖φ(X)‖_F/m over ten, with m = {shared} rows (in the code {ROWS}). The paper says that it falls fast late in training."))
+        .caption(format!("The trace term along training as the code plots it: 100 ‖φ(X)‖_F/m over ten, with m = {shared} rows (in the code {ROWS}). ‖φ(x)‖² is a mean over 1000 training rows. The paper says that it falls fast late in training."))
         .note("The term is shown for every run, also where it was not minimised.")
         .note("Fall (%): from before training to the last record.")
         .note("Share of the fall by third: how much of the fall from the first to the last record lies in each third of the records. A dash: it does not fall between them.")
@@ -101,7 +101,7 @@ pub(crate) fn render(
         Vec::new()
     } else {
         let figure = Figure::new(&artefact.id, &artefact.title)
-            .caption("Training loss (mean over the batches between two records) and trace term along the runs of Figure 2(b). The trace term is a mean over the first 1000 training rows, also where it is not minimised; RF-SGD never moves its frequencies, so its trace is constant.")
+            .caption("Training loss (mean over the batches between two records) and trace term along the runs of Figure 2(b). The trace term is computed from the mean ‖φ(x)‖² over the first 1000 training rows, also where it is not minimised; RF-SGD never moves its frequencies, so its trace is constant.")
             .panel(losses)
             .panel(traces)
             .columns(2);

@@ -205,7 +205,7 @@ fn at_every_step(repeats: &[&Gains], ratio: f64) -> Answer {
     let parts: Vec<Part> = steps.iter().map(|step| step.above_0_of(tests)).collect();
     let count = |holds| parts.iter().filter(|part| part.0 == holds).count();
     let numbers = format!(
-        "better than all others at {} of {} steps, significantly at {}, significantly worse at {}; {}",
+        "better than all others at {} of {} steps, significantly at {} (Bonferroni over the steps), significantly worse at {}; {}",
         steps.iter().filter(|step| step.mean > 0.0).count(),
         steps.len(),
         count(Holds::Yes),

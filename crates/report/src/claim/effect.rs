@@ -132,7 +132,7 @@ impl Effect {
             Outcome::Replicated => "as",
             Outcome::Larger => "larger than",
             Outcome::Smaller => "smaller than",
-            Outcome::Absent => "none of",
+            Outcome::Absent => "not shown, and below",
             Outcome::Reversed => "the reverse of",
             Outcome::Inconclusive => "beside",
         };
@@ -188,9 +188,9 @@ mod tests {
         assert!(of(0.9) > 100.0 && of(0.1) < 0.01);
         let words =
             Effect::between(Interval { mean: 0.1, half: 0.3, freedom: 20.0 }, (1.0, 0.1), 6);
-        assert!(
-            words.words().starts_with("gain 0.10 points (-0.20 to 0.40), none of the paper's 1.00")
-        );
+        assert!(words.words().starts_with(
+            "gain 0.10 points (-0.20 to 0.40), not shown, and below the paper's 1.00"
+        ));
     }
 
     #[test]
