@@ -94,7 +94,7 @@ fn print(found: &Ranking) -> anyhow::Result<()> {
     let p = if p < 1e-4 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") };
     if found.apart {
         print_words(&format!(
-            "{name}: {p}, the methods differ. Nemenyi at 5 %: two methods differ whose mean ranks are \
+            "{name}: {p}, some methods differ. Nemenyi at 5 %: two methods differ if their mean ranks are \
              at least {:.2} apart",
             found.critical_difference
         ))?;
@@ -103,7 +103,7 @@ fn print(found: &Ranking) -> anyhow::Result<()> {
     }
     for group in &found.groups {
         let names: Vec<_> = group.iter().map(|name| one_line(name)).collect();
-        print_words(&format!("no difference: {}", names.join(", ")))?;
+        print_words(&format!("not told apart: {}", names.join(", ")))?;
     }
     if found.groups.is_empty() {
         print_words("all differ")?;

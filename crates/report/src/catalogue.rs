@@ -295,6 +295,7 @@ pub(crate) fn toy() -> Catalogue {
         study = "toy/table1"
         paper = "toy"
         columns = [["a", "A"], ["b", "B"]]
+        equivalent = ["a", "b"]
         splits = "random splits"
         printed-deviation = "by J"
         notes = []

@@ -235,7 +235,7 @@ impl Holds {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Yes => "holds",
-            Self::No => "does not hold",
+            Self::No => "fails",
             Self::Undecided => "inconclusive",
             Self::NotApplicable => "not applicable",
             Self::NotRun => "not run",

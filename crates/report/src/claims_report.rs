@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 /// What a reader of the tables must know.
 pub(crate) fn rules() -> String {
     format!(
-        "Each claim, the paper's or ours, is checked in each variant. It holds, does not hold, or is inconclusive, at 5 % after Holm's adjustment within its family (best on almost all: before it). The paper's claims in a variant are one family, ours another.\n\n\
+        "Each claim, the paper's or ours, is checked in each variant. It holds, fails, or is inconclusive, at 5 % after Holm's adjustment within its family (best on almost all: before it). The paper's claims in a variant are one family, ours another.\n\n\
          Our gain beside the printed one:\n\n\
          - As the paper's: our 95 % interval is above 0, and the two gains do not differ.\n\
          - Beside the paper's: our interval holds 0 and does not differ from the printed gain.\n\
          - Smaller or larger: our interval is above 0, and below or above the printed gain.\n\
-         - Not shown, and below the paper's: our interval holds 0 and is below the printed gain. The reverse: it is below 0. Such a claim does not hold if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
+         - Not shown, and below the paper's: our interval holds 0 and is below the printed gain. The reverse: it is below 0. Such a claim fails if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
          - Replication Bayes factor: the odds of the printed gain against no gain.\n\n\
          The test of a claim:\n\n\
          - Over datasets: Stouffer's combination of the one-sided p of each dataset, from its repeats. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
          - On named datasets: the test on each.\n\
-         - Without a printed gain: a mean gain whose 95 % interval lies within a point of 0 refutes the claim.\n\
+         - Without a printed gain: a mean gain whose 95 % interval lies within a point of 0 makes the claim fail.\n\
          - A difference below 0.1 points, or 1 % of an error, counts as none. So does a tie on a grid.\n\
-         - Best, or not significantly worse than the best: best on more than half of the datasets and significantly worse on none, by Hsu's comparisons with the best. A loss that remains after Holm's adjustment over the datasets refutes it.\n\
-         - Best on almost all: best on four of five and never significantly worse. Worse on more than a quarter, or unable to be best on more than half, refutes it. This and the one before need {ENOUGH} repeats to hold. Missing repeats leave a claim inconclusive only where they could change it.\n\
+         - Best, or not significantly worse than the best: best on more than half of the datasets and significantly worse on none, by Hsu's comparisons with the best. It fails by a loss that remains after Holm's adjustment over the datasets.\n\
+         - Best on almost all: best on four of five and never significantly worse. Worse on more than a quarter, or unable to be best on more than half, fails. This and the one before need {ENOUGH} repeats to hold. Missing repeats leave a claim inconclusive only where they could change it.\n\
          - On curves: 95 % intervals over repeats, and Page's trend test for an order of several values. One method overtakes another if the intervals before and after show it, and no evaluation contradicts it. Peaks, and curves that end alike, rest on resampled curves or counts, without a p to adjust.\n\n\
          Not tuned: the variant tunes its methods, but some of them kept fixed settings. Not applicable: the variant does not run what the claim is about; the finding says why. Where the test part is fixed (MNIST, ijcnn1) a tuned method has one search for all seeds."
     )
@@ -68,7 +68,7 @@ pub(crate) fn answers_id(paper: &str, family: Family) -> String {
     }
 }
 
-/// The finding behind a claim that does not hold is named below its variants.
+/// The finding behind a claim that fails is named below its variants.
 fn of_family<'a>(
     claims: impl Iterator<Item = &'a Claim>,
     results: &[ClaimResult],
@@ -176,10 +176,10 @@ fn with_p_first(numbers: &str) -> String {
 fn outcome(result: &ClaimResult, numbers: &str, title: &impl Fn(&str) -> String) -> [Cell; 2] {
     let (word, kind) = match result.holds {
         Holds::Yes if result.not_tuned > 0 => ("holds, not tuned", Kind::Neutral),
-        Holds::No if result.not_tuned > 0 => ("does not hold, not tuned", Kind::Neutral),
+        Holds::No if result.not_tuned > 0 => ("fails, not tuned", Kind::Neutral),
         Holds::Undecided if result.not_tuned > 0 => ("inconclusive, not tuned", Kind::Neutral),
         Holds::Yes => ("holds", Kind::Good),
-        Holds::No => ("does not hold", Kind::Bad),
+        Holds::No => ("fails", Kind::Bad),
         Holds::Undecided => ("inconclusive", Kind::Neutral),
         Holds::NotApplicable => {
             let cell = match result.numbers.strip_prefix("see ") {

@@ -158,7 +158,7 @@ impl Verdict {
             Self::Holds => "holds",
             Self::Agrees => "agrees, in a wide interval",
             Self::Below => "holds as a bound, grows less",
-            Self::Fails => "does not hold",
+            Self::Fails => "fails",
             Self::Undecided => "inconclusive",
         }
     }

@@ -98,7 +98,7 @@ fn paper_page(
     page.sections.extend(tour);
     if !claims.is_empty() {
         let section = Section::new("claims", "Which claims hold")
-            .intro(format!("{terms}\n\nVariants: {}. Holds, does not hold, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain.", variants(&claims)));
+            .intro(format!("{terms}\n\nVariants: {}. Holds, fails, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain.", variants(&claims)));
         page = page.section(Section { blocks: claims, ..section });
     }
     let of_paper = rendered.iter().filter(|(artefact, _)| paper_of(artefact) == *key);

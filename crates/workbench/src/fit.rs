@@ -16,6 +16,7 @@ use mercer_learning::{
 };
 use mercer_records::Tuning;
 use ndarray::{Array2, Axis};
+use std::fmt::Write as _;
 
 /// What a user may choose about a fit.
 ///
@@ -85,6 +86,9 @@ impl Choices<'_> {
 /// Training rows on which a model is scored at most: enough for two digits, cheap for all methods.
 const SCORED: usize = 10_000;
 
+/// Methods that an error names at most.
+const SHOWN: usize = 8;
+
 /// Returns the method of that name, if it can do the task.
 ///
 /// ```
@@ -109,7 +113,12 @@ pub fn method_for<'a>(
         return Ok(method);
     }
     let able = methods.iter().filter(|method| method.tasks.include(task)).map(|method| method.name);
-    let able = able.collect::<Vec<_>>().join(", ");
+    let mut able: Vec<&str> = able.collect();
+    let more = able.split_off(able.len().min(SHOWN)).len();
+    let mut able = able.join(", ");
+    if more > 0 {
+        let _ = write!(able, " and {more} more (mercer list methods)");
+    }
     Err(WorkbenchError::CannotDo { method: name.to_owned(), task: task.name(), able })
 }
 

@@ -294,7 +294,8 @@ fn with_comparison(
         tests.intro(format!("There is no test: {why}."))
     } else {
         let text = "The best mean against each other method. *Corrected* is the resampled t-test of \
-                    Nadeau and Bengio (2003), whose variance allows for training parts that overlap; \
+                    Nadeau and Bengio (2003), whose variance allows for training parts that overlap, and of \
+                    folds drawn once the ordinary one; \
                     *Holm* adjusts it for the number of pairs; *naive* is the paired t-test that \
                     takes splits for independent, and finds too much. That the best was chosen by \
                     looking is in none of them.";

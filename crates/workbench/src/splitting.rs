@@ -124,15 +124,18 @@ impl Splitting {
         }
     }
 
-    /// Returns `n_test / n_train`, which the corrected test needs.
+    /// Returns `n_test / n_train` of splits that overlap, which the corrected test needs. It is 0 for folds that are drawn
+    /// once: each row tests once, and the ordinary paired t-test has the right size there.
     ///
     /// ```
     /// use mercer_workbench::Splitting;
     /// let splitting = Splitting::Folds { folds: 5, repeats: 2 };
     /// assert_eq!(splitting.test_over_train(), 0.25); // one part tests, four train
+    /// assert_eq!(Splitting::Folds { folds: 5, repeats: 1 }.test_over_train(), 0.0);
     /// ```
     pub const fn test_over_train(self) -> f64 {
         match self {
+            Self::Folds { repeats: ..=1, .. } => 0.0,
             Self::Folds { folds, .. } => 1.0 / (folds as f64 - 1.0),
             Self::HoldOut { test, .. } => test / (1.0 - test),
         }

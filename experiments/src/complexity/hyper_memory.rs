@@ -256,7 +256,7 @@ fn row(series: &Series, record: &Record) -> Result<Row, ExperimentError> {
             let verdict = if high - low > 1.0 || low > series.claimed && series.in_blocks() {
                 "inconclusive"
             } else if low > series.claimed {
-                "does not hold"
+                "fails"
             } else if high < series.claimed {
                 "holds as a bound, grows less"
             } else {

@@ -17,7 +17,7 @@ pub(crate) enum PapersCommand {
     Reproduce(ReproduceArgs),
     /// Show a table, or one cell with its repeats, chosen settings, verdict and records.
     Show(ShowArgs),
-    /// Show what a cell would compute, and which part of its key no record has.
+    /// Show whether the inputs of a cell are still those of its records, and which part of a key differs.
     Why(CellArgs),
     /// Show how much of each artefact is recorded.
     Status(StatusArgs),
@@ -144,7 +144,7 @@ pub(crate) struct ReproduceArgs {
     /// Count the committed records as done, run only what they lack, and show both. A reference run grows this way.
     #[arg(long)]
     pub extend: bool,
-    /// Let a method join the leaderboard (repeatable), with its default settings and nine candidates per tuned setting.
+    /// Let a method join the leaderboard (repeatable), with its default settings and nine candidates per tuned setting, at least 27.
     /// Only its trials run.
     #[arg(long, value_name = "METHOD", conflicts_with = "fresh")]
     pub add: Vec<String>,

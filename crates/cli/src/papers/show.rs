@@ -303,9 +303,13 @@ fn one(
     if scores.is_empty() {
         scores.push(format!("{:?}, {} points", result.status, result.curve.len()));
     }
-    let chosen = result.tuning.iter().flat_map(|tuning| &tuning.chosen);
-    let chosen =
-        chosen.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
+    let tuned = result.tuning.iter().flat_map(|tuning| &tuning.chosen);
+    let tuned = tuned.map(|(name, value)| format!("{name}={value}"));
+    // What a method chose by itself is among its facts.
+    let own = result.facts.iter().filter_map(|(name, value)| {
+        Some(format!("{}={value}", name.strip_prefix("chosen-")?))
+    });
+    let chosen = tuned.chain(own).collect::<Vec<_>>().join(" ");
     let seconds: f64 = record.run.seconds.values().sum();
     let said = [chosen.as_str(), more.unwrap_or_default()];
     let said: Vec<&str> = said.into_iter().filter(|part| !part.is_empty()).collect();

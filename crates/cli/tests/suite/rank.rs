@@ -28,10 +28,10 @@ place  method  mean rank  95 % from  to    best on
 3=     c       3.50       3.50       3.50  0
 3=     d       3.50       3.50       3.50  0
 
-Friedman: p = 0.0018, the methods differ. Nemenyi at 5 %: two methods differ whose mean ranks are at
-least 2.10 apart
-no difference: a, b
-no difference: b, c, d
+Friedman: p = 0.0018, some methods differ. Nemenyi at 5 %: two methods differ if their mean ranks are
+at least 2.10 apart
+not told apart: a, b
+not told apart: b, c, d
 ";
     assert_eq!(ranked(&scores(), "").with_code(0).stdout, expected);
 }

@@ -167,8 +167,7 @@
 
   // Each table and figure shows its address when pointed at.
   for (const own of all("figure[id]")) {
-    const here = document.createElement("a");
-    Object.assign(here, { className: "here", href: "#" + own.id, textContent: "¶", ariaLabel: "Link to here" });
+    const here = Object.assign(document.createElement("a"), { className: "here", href: "#" + own.id, textContent: "¶" });
     own.querySelector("h3")?.append(" ", here);
   }
 
