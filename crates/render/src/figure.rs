@@ -262,6 +262,21 @@ impl Figure {
         self
     }
 
+    /// With what its bands are of, in the legend.
+    ///
+    /// ```
+    /// use mercer_render::{Axis, Figure, Panel, Series};
+    /// let line = Series::line("SGD", [(0.0, 1.0), (1.0, 2.0)]).band([(0.5, 1.5), (1.0, 3.0)]);
+    /// let panel = Panel::new(Axis::linear("x"), Axis::linear("y")).series(line);
+    /// let figure = Figure::new("demo/bands", "A band").panel(panel).bands("95 % interval");
+    /// assert!(figure.svg()?.contains("band: 95 % interval"));
+    /// # Ok::<(), mercer_render::RenderError>(())
+    /// ```
+    #[must_use]
+    pub fn bands(self, of: &str) -> Self {
+        self.key(format!("band: {of}"), [0x9A, 0xA1, 0xA8])
+    }
+
     /// With one more panel.
     #[must_use]
     pub fn panel(mut self, panel: Panel) -> Self {

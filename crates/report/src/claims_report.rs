@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 /// What a reader of the tables must know.
 pub(crate) fn rules() -> String {
     format!(
-        "Each claim, the paper's or ours, is checked in each variant. It holds, fails, or is inconclusive, at 5 % after Holm's adjustment within its family (best on almost all: before it). The paper's claims in a variant are one family, ours another.\n\n\
+        "Each claim, the paper's or ours, is checked in each variant. It holds, fails, or is inconclusive, at 5 %, adjusted by Holm within its family. Best on almost all is tested without the adjustment. The paper's claims in a variant are one family, ours another.\n\n\
          Our gain beside the printed one:\n\n\
          - As the paper's: our 95 % interval is above 0, and the two gains do not differ.\n\
-         - Beside the paper's: our interval holds 0 and does not differ from the printed gain.\n\
+         - Not told apart from 0, nor from the paper's: our interval holds 0 and does not differ from the printed gain.\n\
          - Smaller or larger: our interval is above 0, and below or above the printed gain.\n\
          - Not shown, and below the paper's: our interval holds 0 and is below the printed gain. The reverse: it is below 0. Such a claim fails if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
          - Replication Bayes factor: the odds of the printed gain against no gain.\n\n\
@@ -107,8 +107,11 @@ fn of_family<'a>(
             let row = Row::new([Cell::text(&result.variant), verdict, came_out]).under(&group);
             table = table.row(if at == 0 { row.id(format!("claim-{}", claim.id)) } else { row });
         }
-        if let Some(finding) = claim.because.as_deref().filter(|_| refuted) {
-            let why = Cell::text(title(finding)).link(format!("finding-{finding}"));
+        if refuted {
+            let why = match claim.because.as_deref() {
+                Some(finding) => Cell::text(title(finding)).link(format!("finding-{finding}")),
+                None => Cell::text("No finding gives a cause."),
+            };
             table = table.row(Row::new([Cell::text("why"), Cell::text(""), why]).under(&group));
         }
     }

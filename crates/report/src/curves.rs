@@ -192,7 +192,16 @@ impl Curves {
         let Own { id, title, caption } =
             artefact.with(self.name.as_deref(), self.title.as_deref(), self.caption.as_deref());
         let figure = Figure::new(id, title).caption(caption).columns(self.columns);
-        let figure = self.notes.iter().fold(figure, Figure::note);
+        let mut figure = self.notes.iter().fold(figure, Figure::note);
+        let banded = |panel: &Panel| panel.series.iter().any(|series| series.band.is_some());
+        if panels.iter().any(banded) {
+            figure = match self.band.as_str() {
+                "range" => figure.bands("smallest to largest"),
+                "interval" => figure.bands("95 % interval of the mean"),
+                "deviation" => figure.bands("mean ± standard deviation"),
+                _ => figure,
+            };
+        }
         Ok((!panels.is_empty()).then(|| panels.into_iter().fold(figure, Figure::panel)))
     }
 

@@ -76,7 +76,10 @@ fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Repo
     if !bars.rows.is_empty() {
         came_out = came_out.block(Block::Bars(bars));
     }
-    let rest = format!("[Colours](verdicts), [causes](findings)\n\n{}", again.unwrap_or_default());
+    let rest = format!(
+        "Bars: published numbers by verdict, once per variant. [Colours](verdicts), [causes](findings)\n\n{}",
+        again.unwrap_or_default()
+    );
     Report::new(texts.title)
         .subtitle(best.unwrap_or_else(|| texts.subtitle.to_owned()))
         .section(came_out.block(Block::Text(rest)))
@@ -322,10 +325,9 @@ fn readable(cost: &str) -> String {
 
 /// Its place in a table of ranks, whose columns are place, method, kind and mean rank.
 fn place(method: &Method, ranked: &Table) -> Option<String> {
-    let row = ranked
-        .rows
-        .iter()
-        .find(|row| row.cells.get(1).is_some_and(|cell| cell.text == method.title))?;
+    let title = method.title.replace(" (scikit-learn)", "");
+    let row =
+        ranked.rows.iter().find(|row| row.cells.get(1).is_some_and(|cell| cell.text == title))?;
     let (place, rank, of) = (&row.cells.first()?.text, &row.cells.get(3)?.text, ranked.rows.len());
     Some(format!(" [Leaderboard](leaderboard/board): place {place} of {of}, mean rank {rank}."))
 }
@@ -339,15 +341,18 @@ fn described(method: &Method, ranked: Option<&Table>) -> Finding {
     } else {
         "a column of classes"
     };
+    let costs = if name.starts_with('@') {
+        "What it costs is measured alone: see the leaderboard.".to_owned()
+    } else {
+        let [fit, predict, memory] = [cost.fit, cost.predict, cost.memory].map(readable);
+        format!("Cost of a fit: {fit}. Of a prediction: {predict}. Memory: {memory}.")
+    };
     let mut body = format!(
         "For: {when}.{place}\n\n\
          ```\n{formula}\n```\n\n\
-         {cites}. Cost of a fit: {}. Of a prediction: {}. Memory: {}.\n\n\
+         {cites}. {costs}\n\n\
          ```\nmercer fit --method {name} --data your.csv --target COLUMN # {target}\n\
-         mercer compare --methods {name},{rival} --data your.csv --target COLUMN\n```\n",
-        readable(cost.fit),
-        readable(cost.predict),
-        readable(cost.memory)
+         mercer compare --methods {name},{rival} --data your.csv --target COLUMN\n```\n"
     );
     let task = if method.tasks == Tasks::Regression {
         Task::Regression
@@ -522,7 +527,7 @@ fn source_section(rendered: &[Own<'_>]) -> Section {
     };
     Section::new("sources", "Where it stands in the code")
         .intro(
-            "Specs are in `experiments/specs`, learners in `crates/models` and `crates/baselines`.",
+            "Specs are in `experiments/specs`, learners in `crates/models` and `crates/baselines`, records in `reports/records`. As files: [all claims](./answers.md), [all cells](./cells.json).",
         )
         .block(Block::Findings(vec![files]))
 }

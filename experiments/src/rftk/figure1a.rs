@@ -1,7 +1,9 @@
 //! Figure 1(a): the variance factor of ridgeless random features against M/n, from its formula and as
 //! measured.
 
-use super::figure2a_average::{ROWS as MEASURED_ROWS, STUDY as AVERAGED, curve as averaged, draws};
+use super::figure2a_average::{
+    INTERVAL, ROWS as MEASURED_ROWS, STUDY as AVERAGED, curve as averaged, draws,
+};
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use std::fmt::Write as _;
@@ -53,7 +55,7 @@ pub(crate) fn render(
     }
     let mut figure = Figure::new(&artefact.id, &artefact.title).caption(caption).panel(panel);
     if !ratios.series.is_empty() {
-        figure = figure.panel(ratios).columns(2);
+        figure = figure.panel(ratios).columns(2).bands(INTERVAL);
     }
     Ok(Rendered { drawings: vec![Drawing::Figure(figure)], ..Rendered::default() })
 }

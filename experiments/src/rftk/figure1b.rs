@@ -35,7 +35,7 @@ pub(crate) fn render(
         if panels.is_empty() {
             continue;
         }
-        let figure = Figure::new(id, title)
+        let figure = Figure::new(id, title).bands(INTERVAL)
             .caption(format!(
                 "Distance of mini-batch gradient descent to the least-squares solution on the same 200 features, {space}. Geometric mean over repeats with its 95 % interval, 10000 training rows of the synthetic problem (k = 0.1); a line ends where a run was good enough or diverged."
             ))
@@ -80,6 +80,7 @@ fn theorem(context: &RenderContext<'_>) -> Result<Option<Drawing>, ExperimentErr
         return Ok(None);
     }
     let figure = Figure::new("rftk/figure1b-theorem", "Theorem 1 beside the measured distances")
+        .bands(INTERVAL)
         .caption("Squared distance in function space against γ/b + 1/(γt) of Theorem 1 (its constant is unknown), geometric means over repeats with 95 % intervals; passes run from right to left. A bound that is tight for every batch size puts all lines on one line of slope 1; the theorem covers the variant `theorem` alone.")
         .columns(2);
     Ok(Some(Drawing::Figure(panels.into_iter().fold(figure, Figure::panel))))

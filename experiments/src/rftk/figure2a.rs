@@ -1,6 +1,6 @@
 //! Figure 2(a): double descent. Test error against M/n for several ridges, with bands.
 
-use super::figure2a_average::{Point, STUDY as AVERAGED, means};
+use super::figure2a_average::{INTERVAL, Point, STUDY as AVERAGED, means};
 use mercer_render::{Axis, Cell, Column, Figure, Mark, Panel, Row, Series, Style, Table};
 use mercer_report::Repeats;
 use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
@@ -44,7 +44,7 @@ pub(crate) fn render(
     let study = context.cells("rftk/figure2a")?;
     let (_, cells) = &*study;
     let averages = context.cells(AVERAGED)?;
-    let mut figure = Figure::new(&artefact.id, &artefact.title).columns(2);
+    let mut figure = Figure::new(&artefact.id, &artefact.title).columns(2).bands(INTERVAL);
     let mut table = peaks();
     for cell in cells {
         let curves = curves(cell);

@@ -12,6 +12,9 @@ pub(super) type Point = (f64, f64);
 /// The study whose records it shows.
 pub(crate) const STUDY: &str = "rftk/figure2a-average";
 
+/// What the bands are of.
+pub(super) const INTERVAL: &str = "95 % interval over repeats";
+
 /// Training rows `n`.
 pub(super) const ROWS: f64 = 100.0;
 
@@ -41,6 +44,7 @@ pub(crate) fn render(
     let draws = draws(&study.1).unwrap_or_else(|| "the draws".to_owned());
     let mut figure = Figure::new(&artefact.id, &artefact.title)
         .caption(format!("Test error on n = 100 training rows against M over n, with 95 % bands over repeats: one draw of the features, the mean of {draws}, and the kernel at the ridge t/n to which M features amount. Without a ridge the variance at M = n is infinite, so averaging does not help there."))
+        .bands(INTERVAL)
         .columns(DRAWN.len());
     let mut table = Table::new("rftk/figure2a-average-distances", "Mean predictor and variance of a draw")
         .caption(format!("How far the mean predictor over {draws} of the features is from the kernel's predictor, and how much one draw varies about it. All numbers are means over repeats on n = 100 training rows."))

@@ -306,9 +306,10 @@ fn one(
     let tuned = result.tuning.iter().flat_map(|tuning| &tuning.chosen);
     let tuned = tuned.map(|(name, value)| format!("{name}={value}"));
     // What a method chose by itself is among its facts.
-    let own = result.facts.iter().filter_map(|(name, value)| {
-        Some(format!("{}={value}", name.strip_prefix("chosen-")?))
-    });
+    let own = result
+        .facts
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{}={value}", name.strip_prefix("chosen-")?)));
     let chosen = tuned.chain(own).collect::<Vec<_>>().join(" ");
     let seconds: f64 = record.run.seconds.values().sum();
     let said = [chosen.as_str(), more.unwrap_or_default()];

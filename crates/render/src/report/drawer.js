@@ -30,6 +30,7 @@
   };
   const drawer = make("dialog");
   drawer.id = "drawer";
+  drawer.setAttribute("aria-label", "What stands behind the number");
   let from = null;
   const shut = () => {
     drawer.close();
@@ -65,7 +66,7 @@
     own.children[1].append(typed("mercer", "show", details.dataset.cell));
     own.children[3].append(typed("mercer", "reproduce", artefact, "--variant", variant, "--method", method,
       "--dataset", dataset, "--all"));
-    const again = Object.assign(make("a", "what came out the same"), { href: "./verified.html" });
+    const again = Object.assign(make("a", "which trials were run again, and how they came out"), { href: "./verified.html" });
     own.children[5].append(again);
     drawer.append(own);
     if (!drawer.open) drawer.show();

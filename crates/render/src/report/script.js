@@ -60,13 +60,14 @@
     const go = (fits) => {
       const found = search.value.trim() && all("#places option").find((option) => fits(option.value.toLowerCase()));
       if (found) location.href = found.dataset.to;
+      return found;
     };
     search.parentElement.hidden = false;
     search.addEventListener("input", () => go((place) => place === search.value.toLowerCase()));
     search.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      go((place) => words.every((word) => place.includes(word)));
+      if (!go((place) => words.every((word) => place.includes(word)))) search.value = "";
     });
   }
 
@@ -100,8 +101,15 @@
       figure.hidden = words.length > 0 && kept === 0;
       shown += kept;
     }
-    for (const finding of all("details.finding")) finding.hidden = !fits(finding);
-    count.textContent = words.length ? shown + " of " + total + " rows" : "";
+    const findings = all("details.finding");
+    for (const finding of findings) finding.hidden = !fits(finding);
+    for (const section of all("section")) {
+      const own = all("details.finding", section);
+      section.hidden = own.length > 0 && own.every((one) => one.hidden);
+    }
+    const kept = findings.filter((one) => !one.hidden).length;
+    const found = total ? shown + " of " + total + " rows" : kept + " of " + findings.length;
+    count.textContent = words.length ? found : "";
   };
   if (box) box.addEventListener("input", filter);
 
@@ -162,7 +170,7 @@
       group.append(one);
     }
     figure.querySelector("figcaption").after(group);
-    choose(written[0]);
+    choose(own[0]);
   }
 
   // Each table and figure shows its address when pointed at.

@@ -134,7 +134,7 @@ impl Effect {
             Outcome::Smaller => "smaller than",
             Outcome::Absent => "not shown, and below",
             Outcome::Reversed => "the reverse of",
-            Outcome::Inconclusive => "beside",
+            Outcome::Inconclusive => "not told apart from 0, nor from",
         };
         // Of a loss and a gain that is as far off the factor tells which is nearer, and no more.
         let factor = match self.outcome {
