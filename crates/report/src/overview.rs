@@ -71,7 +71,7 @@ pub(crate) fn best(papers: &[Paper], bars: &Bars) -> Option<String> {
     let share = |own: &(usize, usize, &str)| own.0 as f64 / own.1 as f64;
     let (agree, all, name) = shares.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
     Some(format!(
-        "Mercer runs them again. The numbers of {name} hold up best: {agree} of {all} agree."
+        "Mercer re-ran them. The numbers of {name} hold up best: {agree} of {all} agree."
     ))
 }
 
@@ -86,7 +86,7 @@ fn headline(claims: &[ClaimResult], headline: &Headline) -> Option<String> {
     let (first, _) = ours.first()?;
     let Headline { words, .. } = headline;
     let (count, printed) = (first.datasets, number(first.printed, 1));
-    let mut said = format!("{words}, points on {count} datasets: paper {printed}");
+    let mut said = format!("{words}, points: paper {printed}");
     for (effect, word) in &ours {
         let _ = write!(said, ", {word} {}", number(effect.ours, 1));
         if effect.datasets != count {

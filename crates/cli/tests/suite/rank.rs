@@ -28,8 +28,8 @@ place  method  mean rank  95 % from  to    best on
 3=     c       3.50       3.50       3.50  0
 3=     d       3.50       3.50       3.50  0
 
-Friedman: p = 0.0018, some methods differ. Nemenyi at 5 %: two methods differ if their mean ranks are
-at least 2.10 apart
+Friedman: p = 0.0018, some methods differ. Nemenyi at 5 %: two methods differ if their mean ranks
+are at least 2.10 apart
 not told apart: a, b
 not told apart: b, c, d
 ";
