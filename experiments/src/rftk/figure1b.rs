@@ -1,6 +1,7 @@
 //! Figure 1(b): distance of RF-SGD to ridgeless random features along training, by batch size, in
 //! function space and in parameter space, and beside the bound of Theorem 1.
 
+use super::figure2a_average::INTERVAL;
 use super::sgd_curves::{
     At, BATCHES, Points, STUDY, beside_theorem, curve, diverged, panels, relative, target,
 };

@@ -89,7 +89,7 @@ fn search(reports: &[Report]) -> String {
     for Report { file, label, sections, .. } in reports {
         for (id, title) in sections.iter().flat_map(page::parts) {
             // Enough to choose by.
-            let title: String = title.chars().take(60).collect();
+            let title: String = title.chars().take(56).collect();
             let (label, title, id) = (html(label), html(&title), address(id));
             let _ = writeln!(out, "<option value=\"{label}: {title}\" data-to=\"{file}#{id}\">");
         }
