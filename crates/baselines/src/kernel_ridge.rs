@@ -1,6 +1,6 @@
 mod choice;
 
-pub(crate) use choice::{Regressed, RidgeChoice, chosen_ridge};
+pub(crate) use choice::{Regressed, RidgeChoice, chosen_ridge, of_ridge};
 
 use crate::kernel_choice::{self, CONDITIONS, KernelChoice, KernelName};
 use crate::sections::{between_others, kept, restored};
@@ -50,14 +50,7 @@ pub(crate) const METHOD: Method = Method {
     user_defaults: &|_| Settings::new().with("lambda", None::<f64>),
     space: &space,
     build: &|settings| Ok(Box::new(KernelRidge::new(settings.read("kernel-ridge")?)?)),
-    restore: &|state| {
-        let (task, sections): (Task, _) =
-            (state.value("task")?, restored(state.part("sections")?)?);
-        let shape = (sections.len(), task.outputs());
-        let coefficients = state.array_of::<f64, Ix2>("coefficients", shape)?;
-        let mean = state.array_of::<f64, Ix1>("mean", task.outputs())?;
-        Ok(Box::new(KernelExpansion { task, sections, coefficients, mean }))
-    },
+    restore: &KernelExpansion::restore,
 };
 
 fn space(shape: &Shape) -> Space {
@@ -200,7 +193,7 @@ impl Learner for KernelRidge {
         let kernel = given.of(sample.inputs())?;
         let choice = match self.params.lambda {
             Some(_) => None,
-            None => Some(choice::of_ridge(&sample, kernel, &y, self.params.centre, fitting)?),
+            None => Some(of_ridge(&sample, kernel, &y, self.params.centre, fitting)?),
         };
         let ridge = choice.map_or(self.params.lambda.unwrap_or(0.0) * total, |made| made.ridge);
         if !ridge.is_finite() {
@@ -255,7 +248,7 @@ impl Learner for KernelRidge {
 }
 
 /// The mean of each column, with the rows' weights where they have some.
-fn mean_of(y: &Array2<f64>, weights: Option<ArrayView1<'_, f64>>) -> Array1<f64> {
+pub(crate) fn mean_of(y: &Array2<f64>, weights: Option<ArrayView1<'_, f64>>) -> Array1<f64> {
     weights.map_or_else(
         || y.mean_axis(Axis(0)).expect("a sample has rows"),
         |weights| weights.dot(y) / weights.sum(),
@@ -405,11 +398,23 @@ pub(crate) fn one_column_an_output(targets: &Targets, n: usize, outputs: usize) 
 }
 
 /// `f(x) = mean + Σ coefficients_i k(x, x_i)`.
-struct KernelExpansion {
-    task: Task,
-    sections: Sections,
-    coefficients: Array2<f64>, // α, n × K
-    mean: Array1<f64>,         // ȳ, K
+pub(crate) struct KernelExpansion {
+    pub(crate) task: Task,
+    pub(crate) sections: Sections,
+    pub(crate) coefficients: Array2<f64>, // α, n × K
+    pub(crate) mean: Array1<f64>,         // ȳ, K
+}
+
+impl KernelExpansion {
+    /// What [`Predictor::state`] has kept.
+    pub(crate) fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
+        let (task, sections): (Task, _) =
+            (state.value("task")?, restored(state.part("sections")?)?);
+        let shape = (sections.len(), task.outputs());
+        let coefficients = state.array_of::<f64, Ix2>("coefficients", shape)?;
+        let mean = state.array_of::<f64, Ix1>("mean", task.outputs())?;
+        Ok(Box::new(Self { task, sections, coefficients, mean }))
+    }
 }
 
 impl Predictor for KernelExpansion {

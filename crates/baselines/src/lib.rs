@@ -25,6 +25,7 @@ mod toy;
 pub use bmkl::{Bmkl, BmklParams, Posterior, Prior, Start, Variational};
 pub use dank::{Dank, DankMachine, DankParams, DankProblem, Extension};
 pub use distributed_bmkl::{DistributedBmkl, DistributedBmklParams, Merge};
+pub use falkon::{Falkon, FalkonParams};
 pub use gaussian_process::{GaussianProcess, GaussianProcessParams};
 pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass, RowDraw, SvmSolver};
 pub use kernel_choice::KernelName;
@@ -54,6 +55,7 @@ register! {
     mean,
     zero,
     kernel_ridge,
+    falkon,
     gaussian_svm,
     gaussian_process,
     rfm,

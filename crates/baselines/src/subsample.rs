@@ -61,7 +61,13 @@ pub(crate) fn drawn(count: usize, cap: usize, streams: &Streams) -> Option<Vec<u
     drawn_from("rows", count, cap, streams)
 }
 
-fn drawn_from(stream: &str, count: usize, cap: usize, streams: &Streams) -> Option<Vec<usize>> {
+/// The same from a stream of another name.
+pub(crate) fn drawn_from(
+    stream: &str,
+    count: usize,
+    cap: usize,
+    streams: &Streams,
+) -> Option<Vec<usize>> {
     (count > cap).then(|| {
         let mut places = index::sample(&mut streams.rng(stream), count, cap).into_vec();
         places.sort_unstable();

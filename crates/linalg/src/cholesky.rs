@@ -4,7 +4,9 @@ use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
 use faer::prelude::{IntoConst, Reborrow, ReborrowMut};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 use ndarray::{Array1, Array2, ArrayView2};
@@ -116,17 +118,57 @@ impl Cholesky {
     /// # Errors
     /// [`LinalgError::Height`].
     pub fn solve(&self, right: &Array2<f64>) -> Result<Array2<f64>, LinalgError> {
+        self.solved(right, |factor, right| {
+            llt::solve::solve_in_place(factor, right, Par::Seq, MemStack::new(&mut []));
+        })
+    }
+
+    /// Returns `L⁻¹ B` for the columns of `right` (`n × m`).
+    ///
+    /// ```
+    /// use mercer_linalg::Cholesky;
+    /// use ndarray::array;
+    /// let factor = Cholesky::factor(array![[4.0, 2.0], [2.0, 10.0]])?; // L = (2 0; 1 3)
+    /// assert_eq!(factor.solve_lower(&array![[2.0], [7.0]])?, array![[1.0], [2.0]]);
+    /// # Ok::<(), mercer_linalg::LinalgError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LinalgError::Height`].
+    pub fn solve_lower(&self, right: &Array2<f64>) -> Result<Array2<f64>, LinalgError> {
+        self.solved(right, |factor, right| solve_lower_triangular_in_place(factor, right, Par::Seq))
+    }
+
+    /// Returns `L⁻ᵀ B` for the columns of `right` (`n × m`).
+    ///
+    /// ```
+    /// use mercer_linalg::Cholesky;
+    /// use ndarray::array;
+    /// let factor = Cholesky::factor(array![[4.0, 2.0], [2.0, 10.0]])?; // L = (2 0; 1 3)
+    /// assert_eq!(factor.solve_upper(&array![[4.0], [6.0]])?, array![[1.0], [2.0]]);
+    /// # Ok::<(), mercer_linalg::LinalgError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LinalgError::Height`].
+    pub fn solve_upper(&self, right: &Array2<f64>) -> Result<Array2<f64>, LinalgError> {
+        self.solved(right, |factor, right| {
+            solve_upper_triangular_in_place(factor.transpose(), right, Par::Seq);
+        })
+    }
+
+    /// What a solver makes of right-hand sides, row by row.
+    fn solved(
+        &self,
+        right: &Array2<f64>,
+        solver: impl Fn(MatRef<'_, f64>, MatMut<'_, f64>),
+    ) -> Result<Array2<f64>, LinalgError> {
         let (expected, (found, columns)) = (self.size, right.dim());
         if expected != found {
             return Err(LinalgError::Height { expected, found });
         }
         let mut storage: Vec<f64> = right.iter().copied().collect();
-        llt::solve::solve_in_place(
-            self.view(),
-            MatMut::from_row_major_slice_mut(&mut storage, found, columns),
-            Par::Seq,
-            MemStack::new(&mut []),
-        );
+        solver(self.view(), MatMut::from_row_major_slice_mut(&mut storage, found, columns));
         let mut solution = Array2::zeros((found, columns));
         solution.iter_mut().zip(storage).for_each(|(to, value)| *to = value);
         Ok(solution)

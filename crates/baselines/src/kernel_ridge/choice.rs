@@ -30,7 +30,7 @@ impl RidgeChoice {
 }
 
 /// The ridge of kernel ridge regression; `y` is `n × K`.
-pub(super) fn of_ridge(
+pub(crate) fn of_ridge(
     sample: &Sample,
     kernel: Kernel,
     y: &Array2<f64>,

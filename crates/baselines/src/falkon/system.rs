@@ -1,0 +1,163 @@
+//! The preconditioned system: `(KᵀK/n + λ K_z) α = Kᵀy/n` in the coordinates in which it is near the identity.
+
+use mercer_kernels::{Kernel, Sections};
+use mercer_learning::{Fitting, LearningError, Sample};
+use mercer_linalg::{
+    Cholesky, Iterated, JITTER_LADDER, LinalgError, SymmetricOperator, conjugate_gradients,
+    in_order, multiplied, product, symmetric_product,
+};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+use std::ops::Range;
+
+/// Sums over rows that are added up in order: the same for any number of threads.
+const PARTS: usize = 32;
+
+/// Kernel values that a thread holds at once: they stay in its cache.
+const HELD: usize = 1 << 18;
+
+/// `L Lᵀ = K_z`, `G Gᵀ = LᵀL/M + λ I`, and with `α = L⁻ᵀ G⁻ᵀ β` the matrix
+/// `G⁻¹ (L⁻¹ KᵀK L⁻ᵀ/n + λ I) G⁻ᵀ` of `β`, whose condition does not grow with the rows.
+pub(super) struct System<'a> {
+    rows: Rows<'a>,
+    lambda: f64,
+    centres: Cholesky, // L
+    scale: Cholesky,   // G
+    /// What was added to the diagonal of `K_z`.
+    pub(super) jitter: f64,
+}
+
+/// The rows of `K`.
+struct Rows<'a> {
+    inputs: ArrayView2<'a, f64>,
+    weights: Option<ArrayView1<'a, f64>>,
+    total: f64,
+    sections: Sections,
+    threads: usize,
+}
+
+impl<'a> System<'a> {
+    pub(super) fn new(
+        kernel: Kernel,
+        points: ArrayView2<'_, f64>,
+        sample: &'a Sample,
+        lambda: f64,
+        fitting: &Fitting<'_>,
+    ) -> Result<Self, LearningError> {
+        let (m, threads) = (points.nrows(), fitting.threads.max(1));
+        let parts = PARTS * m * (1 + sample.task().outputs());
+        let doubles = 4 * m as u64 * m as u64 + (parts + threads * HELD.max(m)) as u64;
+        fitting.limits.reserve(8 * doubles)?;
+        let gram = kernel.upper_gram(points, threads);
+        let (centres, jitter) = Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER)
+            .map_err(|error| numerical(&error))?;
+        fitting.limits.check()?;
+        let mut scale = symmetric_product(centres.lower().view());
+        scale /= m as f64;
+        scale.diag_mut().mapv_inplace(|entry| entry + lambda);
+        let (scale, _) = Cholesky::with_jitter_on(threads, scale, &JITTER_LADDER)
+            .map_err(|error| numerical(&error))?;
+        fitting.limits.check()?;
+        let rows = Rows {
+            inputs: sample.inputs(),
+            weights: sample.weights(),
+            total: sample.total_weight(),
+            sections: kernel.sections(points),
+            threads,
+        };
+        Ok(Self { rows, lambda, centres, scale, jitter })
+    }
+
+    /// `α` (`M × K`) of targets `y` (`n × K`).
+    pub(super) fn solve(
+        &self,
+        y: &Array2<f64>,
+        tolerance: f64,
+        iterations: usize,
+        fitting: &Fitting<'_>,
+    ) -> Result<Iterated, LearningError> {
+        let sums = self.rows.sums(y.ncols(), |rows, _| y.slice(s![rows, ..]).to_owned());
+        fitting.limits.check()?;
+        let right = self.reduced(&sums);
+        let precondition = |residual: ArrayView2<'_, f64>| residual.to_owned();
+        let mut stopped = None;
+        let watch = |_, _| {
+            fitting.limits.check().map_err(|error| {
+                stopped = Some(error);
+                LinalgError::NoProgress { residual: 1.0, iterations: 0 }
+            })
+        };
+        let solved =
+            conjugate_gradients(self, right.view(), precondition, tolerance, iterations, watch);
+        if let Some(error) = stopped {
+            return Err(error);
+        }
+        let solved = solved.and_then(Iterated::useful).map_err(|error| numerical(&error))?;
+        let x = of_height(self.centres.solve_upper(&of_height(self.scale.solve_upper(&solved.x))));
+        Ok(Iterated { x, ..solved })
+    }
+
+    /// `G⁻¹ L⁻¹` of a sum over the rows, divided by their weight.
+    fn reduced(&self, sums: &Array2<f64>) -> Array2<f64> {
+        of_height(self.scale.solve_lower(&of_height(self.centres.solve_lower(sums))))
+            / self.rows.total
+    }
+
+    pub(super) fn into_sections(self) -> Sections {
+        self.rows.sections
+    }
+}
+
+impl SymmetricOperator for System<'_> {
+    fn size(&self) -> usize {
+        self.centres.size()
+    }
+
+    fn apply(&self, x: ArrayView2<'_, f64>) -> Array2<f64> {
+        let whitened = of_height(self.scale.solve_upper(&x.to_owned()));
+        let alpha = of_height(self.centres.solve_upper(&whitened));
+        let sums = self.rows.sums(x.ncols(), |_, values| multiplied(values, alpha.view()));
+        let ridge = of_height(self.scale.solve_lower(&(whitened * self.lambda)));
+        self.reduced(&sums) + ridge
+    }
+}
+
+impl Rows<'_> {
+    /// `Kᵀ W` of `n × outputs` numbers that `of` makes of some rows and their kernel values.
+    fn sums(
+        &self,
+        outputs: usize,
+        of: impl Fn(Range<usize>, ArrayView2<'_, f64>) -> Array2<f64> + Sync,
+    ) -> Array2<f64> {
+        let (n, m) = (self.inputs.nrows(), self.sections.len());
+        let held = (HELD / m).clamp(16, 512);
+        let part = n.div_ceil(PARTS).next_multiple_of(held);
+        let parts = in_order(self.threads, n.div_ceil(part), |index| {
+            let mut sum = Array2::zeros((m, outputs));
+            let end = ((index + 1) * part).min(n);
+            for start in (index * part..end).step_by(held) {
+                let rows = start..(start + held).min(end);
+                let values = self.sections.at(self.inputs.slice(s![rows.clone(), ..]));
+                let mut made = of(rows.clone(), values.view());
+                if let Some(weights) = self.weights {
+                    made *= &weights.slice(s![rows]).insert_axis(Axis(1));
+                }
+                product(1.0, values.t(), made.view(), 1.0, sum.view_mut());
+            }
+            sum
+        });
+        parts
+            .into_iter()
+            .reduce(|all, part| all + part)
+            .unwrap_or_else(|| Array2::zeros((m, outputs)))
+    }
+}
+
+/// All that is solved here has a row a centre.
+fn of_height(solved: Result<Array2<f64>, LinalgError>) -> Array2<f64> {
+    solved.expect("a row a centre")
+}
+
+fn numerical(error: &LinalgError) -> LearningError {
+    let operation = "solving (KᵀK + λ n K_z) α = Kᵀ y";
+    LearningError::Numerical { operation, reason: error.to_string() }
+}
