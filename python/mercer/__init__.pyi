@@ -1246,6 +1246,51 @@ class KernelRidgeRegressor(_WeighingRegressor):
         verbose: Any = 0,
     ) -> None: ...
 
+class FalkonClassifier(_WeighingClassifier):
+    def __init__(
+        self,
+        *,
+        lambda_: Any = None,
+        kernel: Any = 'gaussian',
+        std: Any = 'auto',
+        degree: Any = 3,
+        offset: Any = 1.0,
+        centre: Any = True,
+        centres: Any = 2000,
+        tolerance: Any = 0.003,
+        iterations: Any = 50,
+        scaling: Any = 'standard',
+        impute: Any = None,
+        tune: Any = False,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        max_seconds: Any = None,
+        verbose: Any = 0,
+        class_weight: Any = None,
+    ) -> None: ...
+
+class FalkonRegressor(_WeighingRegressor):
+    def __init__(
+        self,
+        *,
+        lambda_: Any = None,
+        kernel: Any = 'gaussian',
+        std: Any = 'auto',
+        degree: Any = 3,
+        offset: Any = 1.0,
+        centre: Any = True,
+        centres: Any = 2000,
+        tolerance: Any = 0.003,
+        iterations: Any = 50,
+        scaling: Any = 'standard',
+        impute: Any = None,
+        tune: Any = False,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        max_seconds: Any = None,
+        verbose: Any = 0,
+    ) -> None: ...
+
 class GaussianSVMClassifier(_WeighingClassifier):
     def __init__(
         self,

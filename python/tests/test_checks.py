@@ -34,7 +34,7 @@ SINGLE = "the fit is in single precision, and a batch has rows, not weights"
 TOLERANCE = "the solver ends within a tolerance of 1e-3"
 SEARCH = "the search for the kernel of numbers ends within a tolerance"
 INEXACT = {
-    LEFT_OUT: ["kernel-ridge", "rf-ridge"],
+    LEFT_OUT: ["kernel-ridge", "falkon", "rf-ridge"],
     SINGLE: ["sk", "nsk", "skl", "nskl", "askl", "rf-sgd", "rftk"],
     TOLERANCE: ["gaussian-svm"],
     SEARCH: ["gaussian-process"],

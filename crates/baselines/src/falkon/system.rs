@@ -13,7 +13,7 @@ use std::ops::Range;
 const PARTS: usize = 32;
 
 /// Kernel values that a thread holds at once: they stay in its cache.
-const HELD: usize = 1 << 18;
+const HELD: usize = 1 << 20;
 
 /// `L Lᵀ = K_z`, `G Gᵀ = LᵀL/M + λ I`, and with `α = L⁻ᵀ G⁻ᵀ β` the matrix
 /// `G⁻¹ (L⁻¹ KᵀK L⁻ᵀ/n + λ I) G⁻ᵀ` of `β`, whose condition does not grow with the rows.
@@ -129,7 +129,7 @@ impl Rows<'_> {
         of: impl Fn(Range<usize>, ArrayView2<'_, f64>) -> Array2<f64> + Sync,
     ) -> Array2<f64> {
         let (n, m) = (self.inputs.nrows(), self.sections.len());
-        let held = (HELD / m).clamp(16, 512);
+        let held = (HELD / m).clamp(64, 512);
         let part = n.div_ceil(PARTS).next_multiple_of(held);
         let parts = in_order(self.threads, n.div_ceil(part), |index| {
             let mut sum = Array2::zeros((m, outputs));
