@@ -72,7 +72,7 @@ const PAPERS: [Paper; 4] = [
         terms: "SK and NSK draw their frequencies at random; SKL, NSKL and ASKL learn them. NSK, NSKL and ASKL use non-stationary kernels. ASKL adds two penalties, the trace norm and the feature norm. `released` has the authors' code on scaled inputs; ASKL's output weights stay at their random start there.",
         results: [
             "Learned frequencies beat random ones if both train their output weights.",
-            "Its two penalties show no significant gain.",
+            "Its penalties show no significant gain.",
         ],
         headline: Headline {
             claim: "askl-beats-nskl",
@@ -95,7 +95,7 @@ const PAPERS: [Paper; 4] = [
         terms: "RF: random features without a ridge. RF-SGD: the same, by gradient steps. RFTK learns the frequencies, too, under a penalty of the trace. `theorem`: the steps of Theorem 1.",
         results: [
             "Double descent reproduces.",
-            "The trace penalty shows no gain. Overall, RFTK beats kernel ridge only at the bandwidth tuned for RFTK.",
+            "The trace penalty shows no gain. RFTK beats kernel ridge only at the bandwidth tuned for RFTK.",
         ],
         headline: Headline {
             claim: "rftk-beats-kernel-ridge",

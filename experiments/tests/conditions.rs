@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// What so few rows and steps do not show, by the beginning of the methods' names.
-const UNSEEN: [(&str, &[&str], &str); 4] = [
+const UNSEEN: [(&str, &[&str], &str); 5] = [
     (
         "kernel-ridge",
         &["tolerance", "iterations", "landmarks", "stored_rows"],
         "they count beyond 12,000 rows",
     ),
+    ("falkon", &["tolerance", "iterations"], "with all rows as centres one iteration is enough"),
     ("svm-cv", &["engine"], "both engines count the same rows right"),
     ("gaussian-svm", &["draw"], "it counts beyond the cap, which no base lowers"),
     ("cen-", &["clip"], "no probability exceeds 1"),

@@ -24,7 +24,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Both,
     cost: Cost {
-        fit: "min(iterations, 15) n M (d + 2 K) + 2 M^3, M = min(n, centres)",
+        fit: "min(given(iterations, 50), 15) n M (d + 2 K) + 2 M^3, M = min(n, centres)",
         predict: "M (d + K), M = min(n, centres)",
         memory: "4 M^2 + n d, M = min(n, centres)",
     },
@@ -40,7 +40,8 @@ pub(crate) const METHOD: Method = Method {
         with_hints(with_conditions(declared::<FalkonParams>(), &CONDITIONS), &hints)
     },
     defaults: &|shape| {
-        Settings::new().with("std", default_std(shape.features)).with("lambda", 1e-6)
+        let std = default_std(shape.features);
+        Settings::new().with("std", std).with("lambda", 1e-6).with("centres", CENTRES)
     },
     // A ridge that is right for a table of strangers is known to nobody.
     user_defaults: &|_| Settings::new().with("lambda", None::<f64>),
@@ -48,6 +49,9 @@ pub(crate) const METHOD: Method = Method {
     build: &|settings| Ok(Box::new(Falkon::new(settings.read("falkon")?)?)),
     restore: &KernelExpansion::restore,
 };
+
+/// Their matrix fills 32 MB.
+const CENTRES: usize = 2000;
 
 fn space(shape: &Shape) -> Space {
     let centre = default_std(shape.features).log2();
@@ -90,7 +94,7 @@ mercer_learning::parameters! {
         /// Whether the targets' mean is subtracted before the fit and added after it.
         pub centre: bool = true;
         /// Training rows that are drawn by seed, without replacement, as centres; all rows if there are fewer.
-        pub centres: usize = 2000, Allowed::COUNT;
+        pub centres: usize = CENTRES, Allowed::COUNT;
         /// Relative residual, in the preconditioned system, at which conjugate gradients stop.
         pub tolerance: f64 = 3e-3, Allowed::INSIDE_ONE;
         /// Their most iterations; each computes the kernel between all rows and all centres.

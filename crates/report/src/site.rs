@@ -77,7 +77,7 @@ fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Repo
         came_out = came_out.block(Block::Bars(bars));
     }
     let rest = format!(
-        "Bars: published numbers, once per variant. [Colours](verdicts), [causes](findings)\n\n{}",
+        "Bars: published numbers. [Colours](verdicts), [causes](findings)\n\n{}",
         again.unwrap_or_default()
     );
     Report::new(texts.title)
