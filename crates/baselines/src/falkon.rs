@@ -24,7 +24,7 @@ pub(crate) const METHOD: Method = Method {
     revision: 1,
     tasks: Tasks::Both,
     cost: Cost {
-        fit: "min(given(iterations, 50), 15) n M (d + 2 K) + 2 M^3, M = min(n, centres)",
+        fit: "15 n M (d + 2 K) + 2 M^3, M = min(n, centres)",
         predict: "M (d + K), M = min(n, centres)",
         memory: "4 M^2 + n d, M = min(n, centres)",
     },
@@ -73,7 +73,13 @@ mercer_learning::parameters! {
     /// use ndarray::{Array1, Axis};
     /// let x = Array1::linspace(-2.0, 2.0, 400);
     /// let sample = Sample::regression(x.clone().insert_axis(Axis(1)), x.mapv(f64::sin))?;
-    /// let params = FalkonParams { centres: 20, std: Some(1.0), lambda: Some(1e-9), ..Default::default() };
+    /// let params = FalkonParams {
+    ///     centres: 20,
+    ///     std: Some(1.0),
+    ///     lambda: Some(1e-9),
+    ///     tolerance: 1e-6,
+    ///     ..Default::default()
+    /// };
     /// let fitted = Falkon::new(params)?.fit(&sample, &mut Fitting::seeded(1))?;
     /// let at_half = fitted.predictor.decision(ndarray::array![[0.5]].view())[[0, 0]];
     /// assert!((at_half - 0.5f64.sin()).abs() < 1e-3);
@@ -95,7 +101,8 @@ mercer_learning::parameters! {
         pub centre: bool = true;
         /// Training rows that are drawn by seed, without replacement, as centres; all rows if there are fewer.
         pub centres: usize = CENTRES, Allowed::COUNT;
-        /// Relative residual, in the preconditioned system, at which conjugate gradients stop.
+        /// Relative residual, in the preconditioned system, at which conjugate gradients stop. Numbers without noise
+        /// want less: 1e-6.
         pub tolerance: f64 = 3e-3, Allowed::INSIDE_ONE;
         /// Their most iterations; each computes the kernel between all rows and all centres.
         pub iterations: usize = 50, Allowed::COUNT;
