@@ -4,12 +4,14 @@ mod system;
 mod tests;
 
 use crate::kernel_choice::{CONDITIONS, KernelChoice, KernelName};
-use crate::kernel_ridge::{KernelExpansion, default_std, mean_of, of_ridge, one_column_an_output};
+use crate::kernel_ridge::{
+    KernelExpansion, default_std, mean_of, of_ridge, one_column_an_output, space_around,
+};
 use crate::subsample::drawn_from;
 use mercer_learning::{
-    Allowed, Axis as Setting, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner,
-    LearningError, Method, Outcome, Parameters, Range, Sample, Settings, Shape, Space, Tasks,
-    declared, fact, with_conditions, with_hints,
+    Allowed, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method,
+    Outcome, Parameters, Sample, Settings, Shape, Tasks, declared, fact, with_conditions,
+    with_hints,
 };
 use ndarray::{Array1, Axis};
 use system::System;
@@ -45,24 +47,13 @@ pub(crate) const METHOD: Method = Method {
     },
     // A ridge that is right for a table of strangers is known to nobody.
     user_defaults: &|_| Settings::new().with("lambda", None::<f64>),
-    space: &space,
+    space: &|shape| space_around(shape, (METHOD.defaults)(shape)),
     build: &|settings| Ok(Box::new(Falkon::new(settings.read("falkon")?)?)),
     restore: &KernelExpansion::restore,
 };
 
 /// Their matrix fills 32 MB.
 const CENTRES: usize = 2000;
-
-fn space(shape: &Shape) -> Space {
-    let centre = default_std(shape.features).log2();
-    Space {
-        axes: vec![
-            Setting { name: "std", range: Range::Log2(centre - 4.0, centre + 4.0) },
-            Setting { name: "lambda", range: Range::Log10(-10.0, -1.0) },
-        ],
-        anchors: vec![(METHOD.defaults)(shape)],
-    }
-}
 
 mercer_learning::parameters! {
     /// Settings of [`Falkon`].

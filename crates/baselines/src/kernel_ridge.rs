@@ -54,13 +54,18 @@ pub(crate) const METHOD: Method = Method {
 };
 
 fn space(shape: &Shape) -> Space {
+    space_around(shape, (METHOD.defaults)(shape))
+}
+
+/// Widths about the default one, and ridges, with an anchor.
+pub(crate) fn space_around(shape: &Shape, anchor: Settings) -> Space {
     let centre = default_std(shape.features).log2();
     Space {
         axes: vec![
             Setting { name: "std", range: Range::Log2(centre - 4.0, centre + 4.0) },
             Setting { name: "lambda", range: Range::Log10(-10.0, -1.0) },
         ],
-        anchors: vec![(METHOD.defaults)(shape)],
+        anchors: vec![anchor],
     }
 }
 
