@@ -26,7 +26,7 @@ pub(crate) fn at_most_from<'a>(
 
 /// Drawn rows. A draw of a single class, which no classifier can be fitted to, gets the first row of each
 /// other class in place of the last rows of its own. Every other draw stays as it is: records rest on it.
-fn with_other_classes(mut rows: Vec<usize>, sample: &Sample) -> Vec<usize> {
+pub(crate) fn with_other_classes(mut rows: Vec<usize>, sample: &Sample) -> Vec<usize> {
     let (Some(labels), Task::Classification { classes }) = (sample.labels(), sample.task()) else {
         return rows;
     };

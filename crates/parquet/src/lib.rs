@@ -174,7 +174,7 @@ fn looked_up_field(field: &ArrowField) -> ArrowField {
     };
     let is_text = matches!(&field.dtype, ArrowDataType::Dictionary(_, values, _) if text(values));
     let mut field = plain(field);
-    if is_text {
+    if is_text || field.dtype == ArrowDataType::Utf8 {
         field.dtype = ArrowDataType::Utf8View;
     }
     field
@@ -193,6 +193,11 @@ fn looked_up(array: ArrayRef, field: &ArrowField) -> PolarsResult<ArrayRef> {
         };
     }
     of_keys!(i8, i16, i32, i64, u8, u16, u32, u64);
+    // Texts with offsets of 32 bits, as pyarrow writes them: Parquet is written from views.
+    if *array.dtype() == ArrowDataType::Utf8 {
+        let texts = Series::try_from((field.name.clone(), array))?;
+        return Ok(texts.rechunk().chunks()[0].clone());
+    }
     Ok(array)
 }
 

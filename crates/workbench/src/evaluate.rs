@@ -293,6 +293,12 @@ fn balance(
     Some((mean, note))
 }
 
+/// Over the parts that have it.
+fn mean_over(scores: &[Scores], name: &str) -> Option<f64> {
+    let values: Vec<f64> = scores.iter().filter_map(|own| own.get(name).copied()).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
 /// Metrics that some test part does not define: the R² of one row, the area under the curve without one of the classes.
 /// Also the root of the mean square where every part has one row. They are over all rows of a repeat, which its folds
 /// test once each; then the mean over the repeats. Each with a note; without a value where no rows define it. Before
@@ -327,8 +333,11 @@ fn pooled(
         if without == 0 {
             continue;
         }
-        let value = mean(name);
+        // Scores of different fits are not on one scale: AUC over all rows is the last resort.
+        let some = name == "auc" && without < scores.len();
+        let value = if some { mean_over(scores, name) } else { mean(name) };
         let instead = match value {
+            Some(_) if some => "it is the mean over the others, and has no interval",
             Some(_) => "it is taken over all rows of a repeat, and has no interval",
             None => "it is left out",
         };

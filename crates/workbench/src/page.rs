@@ -511,8 +511,10 @@ fn spread(
         .iter()
         .filter_map(|method| {
             let evaluation = method.evaluation.as_ref().ok()?;
-            let values = evaluation.splits.iter().map(|split| factor * split[metric.name()]);
-            Some((method.title.as_str(), values.collect()))
+            // Not every split has every metric: one that lacks a class has no AUC.
+            let own = evaluation.splits.iter().filter_map(|split| split.get(metric.name()));
+            let values: Vec<f64> = own.map(|value| factor * value).collect();
+            (!values.is_empty()).then_some((method.title.as_str(), values))
         })
         .collect();
     let names = shown.iter().map(|(name, _)| *name);

@@ -1,7 +1,7 @@
 //! The ridge of a fit that was given none.
 
 use super::{mean_of, numerical, weigh};
-use crate::subsample::drawn;
+use crate::subsample::{drawn, with_other_classes};
 use mercer_kernels::Kernel;
 use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::KernelPath;
@@ -38,6 +38,8 @@ pub(crate) fn of_ridge(
     fitting: &Fitting<'_>,
 ) -> Result<RidgeChoice, LearningError> {
     let rows = drawn(sample.rows(), RidgeChoice::ROWS, &fitting.streams.child("ridge"));
+    // Rows of one class alone would be met by any ridge.
+    let rows = rows.map(|rows| with_other_classes(rows, sample));
     let rows = rows.unwrap_or_else(|| (0..sample.rows()).collect());
     let gram = || kernel.gram(sample.inputs().select(Axis(0), &rows).view());
     let weights = sample.weights().map(|weights| weights.select(Axis(0), &rows));

@@ -294,7 +294,7 @@ pub(super) fn default_folds(error: WorkbenchError, args: &SplitArgs) -> Workbenc
 
 /// What was typed.
 pub(super) fn command() -> String {
-    let words = std::env::args().skip(1).map(|word| shell_word(&word));
+    let words = std::env::args_os().skip(1).map(|word| shell_word(&word.to_string_lossy()));
     std::iter::once("mercer".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 

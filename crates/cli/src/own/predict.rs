@@ -52,6 +52,16 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     Ok(Ended::Done)
 }
 
+/// Refuses to carry a column whose name that of the predictions is.
+fn refuse_second_prediction(keep: &[String]) -> Result<(), WorkbenchError> {
+    if keep.iter().all(|name| name != "prediction") {
+        return Ok(());
+    }
+    let must =
+        "of other columns: this one has the predictions; rename yours in the file".to_owned();
+    Err(WorkbenchError::Argument { name: "keep", value: "`prediction`".to_owned(), must })
+}
+
 fn write_all(
     model: &Model,
     file: &RowFile,
@@ -108,6 +118,7 @@ fn write_all(
             other => drop(other?),
         }
     }
+    refuse_second_prediction(&args.keep)?;
     let mut heads = Some(if args.json {
         "[\n".to_owned()
     } else {

@@ -387,3 +387,27 @@ fn evaluate_divides_the_rows_by_a_column() {
     }
     run("--groups patient --time day").with_code(2);
 }
+
+/// One class in ten rows: parts without it have no area under the curve, and the page has what the others have.
+#[test]
+fn a_metric_that_parts_lack_is_the_mean_over_the_others() {
+    let mut rows = String::from("a,b,kind\n");
+    for row in 0..40 {
+        let kind = if row % 13 == 5 { "rare" } else { "usual" };
+        let _ = writeln!(rows, "{row},{},{kind}", row % 7);
+    }
+    let place = place_with(&[("rare.csv", &rows)]);
+    let line = "compare --methods majority,gaussian-process --data rare.csv --folds 5 --repeats 1 --metric auc \
+                --report rare.html";
+    place.run(line).with_code(0);
+    assert!(std::fs::read_to_string(place.path("rare.html")).unwrap().contains("<svg"));
+    // A constant ranks no row above another.
+    let told = place.run("evaluate --method majority --data rare.csv --folds 5 --repeats 1 --json");
+    let told = told.with_code(0);
+    assert!(told.stderr.contains("it is the mean over the others"), "{told:?}");
+    assert_eq!(told.json()["estimates"]["auc"]["mean"], 0.5);
+    // A page where no part has the metric.
+    place
+        .run("evaluate --method kernel-ridge --data rare.csv --folds 2 --metric auc --report none.html")
+        .with_code(0);
+}

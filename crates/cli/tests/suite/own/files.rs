@@ -395,3 +395,13 @@ fn a_model_says_what_was_filled_and_what_was_given() {
         "{said:?}"
     );
 }
+
+/// Written by `pyarrow.ipc.new_file` of pyarrow 26.0.1, whose texts have offsets of 32 bits.
+#[test]
+fn texts_of_pyarrow_are_read() {
+    let place = place_with(&[]);
+    std::fs::write(place.path("texts.arrow"), include_bytes!("pyarrow.arrow")).unwrap();
+    let told = place.run("fit --method kernel-ridge --data texts.arrow --out m.st").with_code(0);
+    assert!(told.stdout.contains("fitted to 6 rows"), "{told:?}");
+    assert!(told.stdout.contains("classification, target `kind`"), "{told:?}");
+}

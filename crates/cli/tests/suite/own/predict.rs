@@ -384,3 +384,22 @@ fn a_bound_of_tables_is_measured_on_a_model_and_rows() {
         place.run("bound rftk-effective-rank-gram --model none --data toys.csv").with_code(2);
     assert!(none.stderr.contains("needs `gram` (K, the kernel matrix"), "{none:?}");
 }
+
+#[test]
+fn predict_keeps_no_column_of_its_own_name() {
+    let place = place_with(&[("toys.csv", &toys(30))]);
+    place.run("fit --method kernel-ridge --data toys.csv --out m.st").with_code(0);
+    let named = toys(30).replacen(',', ",prediction,", 1);
+    let with: String = named
+        .lines()
+        .enumerate()
+        .map(
+            |(at, line)| {
+                if at == 0 { format!("{line}\n") } else { line.replacen(',', ",1,", 1) + "\n" }
+            },
+        )
+        .collect();
+    std::fs::write(place.path("with.csv"), with).unwrap();
+    let told = place.run("predict m.st --data with.csv --keep prediction").with_code(2);
+    assert!(told.stderr.contains("rename yours in the file"), "{told:?}");
+}
