@@ -95,7 +95,7 @@ const PAPERS: [Paper; 4] = [
         terms: "RF: random features without a ridge. RF-SGD: the same, by gradient steps. RFTK learns the frequencies, too, under a penalty of the trace. `theorem`: the steps of Theorem 1.",
         results: [
             "Double descent reproduces.",
-            "The trace penalty shows no gain. RFTK beats kernel ridge only at the bandwidth tuned for RFTK.",
+            "The trace penalty shows no gain. Overall, RFTK beats kernel ridge only at the bandwidth tuned for RFTK.",
         ],
         headline: Headline {
             claim: "rftk-beats-kernel-ridge",
@@ -137,7 +137,7 @@ const PAPERS: [Paper; 4] = [
         terms: "GMCE: a conditional embedding, tuned by its complexity bound on all rows; GMCE-SGD: on a tenth at a time. CEN: on the features of a network. ERM, CV, MED: without the bound. `stratified`: each fold has all classes in proportion. In `printed` GMCE predicts one class for every row: the formula has a mean where the code has a sum. Claims that compare it on Table 1 are not judged there.",
         results: [
             "With summed losses GMCE matches every digit on four of six datasets.",
-            "A smaller ridge, chosen on these folds, brings the median heuristic level with it.",
+            "With a smaller ridge, chosen on these folds, the median heuristic is level.",
         ],
         headline: Headline {
             claim: "mce-bound-beats-median",

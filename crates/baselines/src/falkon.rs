@@ -21,7 +21,7 @@ pub(crate) const METHOD: Method = Method {
     title: "Falkon",
     summary: "kernel ridge regression on drawn centres, over all rows, by preconditioned conjugate gradients; classes by least squares on one-hot",
     formula: "f(x) = ȳ + Σ α_j k(x, z_j) over M centres z_j, (KᵀK + λ n K_z) α = Kᵀ (y − ȳ), k(x, z) = exp(−s² ‖x − z‖²/2) by default",
-    when: "10,000 to a million rows; memory grows with the centres; chooses its ridge itself",
+    when: "from 10,000 to half a million rows; memory grows with the centres; chooses its ridge itself",
     cites: "Rudi, Carratino & Rosasco (2017)",
     revision: 1,
     tasks: Tasks::Both,
@@ -105,7 +105,8 @@ mercer_learning::parameters! {
 /// It minimises `(1/n) Σ (f(x_i) − y_i)² + λ ‖f‖²` over such functions (`ȳ` apart), so that
 /// `(KᵀK + λ n K_z) α = Kᵀ (y − ȳ)` for `K` (`n × M`) between rows and centres and `K_z` (`M × M`) between centres. The
 /// system is solved by conjugate gradients with the preconditioner of Falkon: `KᵀK/n ≈ K_z²/M`, since the centres are a
-/// sample of the rows. An iteration computes `K` anew, some rows at a time: memory is that of the rows and of four
+/// sample of the rows. With a ridge so small that the centres do not resolve it this is far off: iterations are many, and
+/// the fit says that it did not converge. An iteration computes `K` anew, some rows at a time: memory is that of the rows and of four
 /// `M × M` matrices. With all rows as centres it is [`crate::KernelRidge`]. Of rows with weights the mean is weighted,
 /// `(1/Σw) Σ w_i (f(x_i) − y_i)²`, and so is `ȳ`. Classes are fitted as `K` one-hot columns at once, and the largest
 /// wins. Centres that nearly coincide are held apart by a jitter of `K_z`, which is among the facts.

@@ -363,7 +363,7 @@ impl KernelRidge {
 }
 
 /// Why a solution was given up.
-enum Stopped {
+pub(crate) enum Stopped {
     Outside(LearningError),
     Numerical(LinalgError),
 }

@@ -1,5 +1,6 @@
 //! The preconditioned system: `(KᵀK/n + λ K_z) α = Kᵀy/n` in the coordinates in which it is near the identity.
 
+use crate::kernel_ridge::Stopped;
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::{
@@ -16,7 +17,7 @@ const PARTS: usize = 32;
 const HELD: usize = 1 << 20;
 
 /// `L Lᵀ = K_z`, `G Gᵀ = LᵀL/M + λ I`, and with `α = L⁻ᵀ G⁻ᵀ β` the matrix
-/// `G⁻¹ (L⁻¹ KᵀK L⁻ᵀ/n + λ I) G⁻ᵀ` of `β`, whose condition does not grow with the rows.
+/// `G⁻¹ (L⁻¹ KᵀK L⁻ᵀ/n + λ I) G⁻ᵀ` of `β`, near the identity where the centres stand for the rows.
 pub(super) struct System<'a> {
     rows: Rows<'a>,
     lambda: f64,
@@ -54,6 +55,7 @@ impl<'a> System<'a> {
         let mut scale = symmetric_product(centres.lower().view());
         scale /= m as f64;
         scale.diag_mut().mapv_inplace(|entry| entry + lambda);
+        // Any such factor is a change of coordinates: a jitter of it changes no solution.
         let (scale, _) = Cholesky::with_jitter_on(threads, scale, &JITTER_LADDER)
             .map_err(|error| numerical(&error))?;
         fitting.limits.check()?;
@@ -79,19 +81,14 @@ impl<'a> System<'a> {
         fitting.limits.check()?;
         let right = self.reduced(&sums);
         let precondition = |residual: ArrayView2<'_, f64>| residual.to_owned();
-        let mut stopped = None;
-        let watch = |_, _| {
-            fitting.limits.check().map_err(|error| {
-                stopped = Some(error);
-                LinalgError::NoProgress { residual: 1.0, iterations: 0 }
-            })
-        };
+        let watch = |_, _| fitting.limits.check().map_err(Stopped::Outside);
         let solved =
             conjugate_gradients(self, right.view(), precondition, tolerance, iterations, watch);
-        if let Some(error) = stopped {
-            return Err(error);
-        }
-        let solved = solved.and_then(Iterated::useful).map_err(|error| numerical(&error))?;
+        let solved = match solved {
+            Ok(solved) => solved.useful().map_err(|error| numerical(&error))?,
+            Err(Stopped::Outside(error)) => return Err(error),
+            Err(Stopped::Numerical(error)) => return Err(numerical(&error)),
+        };
         let x = of_height(self.centres.solve_upper(&of_height(self.scale.solve_upper(&solved.x))));
         Ok(Iterated { x, ..solved })
     }

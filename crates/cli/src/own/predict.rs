@@ -52,7 +52,7 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     Ok(Ended::Done)
 }
 
-/// Refuses to carry a column whose name that of the predictions is.
+/// Refuses to carry a column that is called `prediction`.
 fn refuse_second_prediction(keep: &[String]) -> Result<(), WorkbenchError> {
     if keep.iter().all(|name| name != "prediction") {
         return Ok(());

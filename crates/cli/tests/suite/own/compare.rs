@@ -388,7 +388,7 @@ fn evaluate_divides_the_rows_by_a_column() {
     run("--groups patient --time day").with_code(2);
 }
 
-/// One class in ten rows: parts without it have no area under the curve, and the page has what the others have.
+/// Three rows of a class among forty: parts without it have no area under the curve, and the page has what the others have.
 #[test]
 fn a_metric_that_parts_lack_is_the_mean_over_the_others() {
     let mut rows = String::from("a,b,kind\n");
