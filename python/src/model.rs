@@ -113,7 +113,7 @@ fn table(
         name: ROWS.to_owned(),
         schema,
         lines: lines(&inputs),
-        raw: inputs,
+        raw: inputs.into(),
         truths,
         sha256,
         division: None,

@@ -13,7 +13,7 @@ use mercer_learning::{
     Outcome, Parameters, Sample, Settings, Shape, Tasks, declared, fact, with_conditions,
     with_hints,
 };
-use ndarray::{Array1, Axis};
+use ndarray::Array1;
 use system::System;
 
 pub(crate) const METHOD: Method = Method {
@@ -156,7 +156,7 @@ impl Learner for Falkon {
         let FalkonParams { kernel: name, degree, offset, centre, centres, .. } = self.params;
         let std = self.params.std.unwrap_or(default_std(d));
         sample.require_distances(std)?;
-        let kernel = KernelChoice { name, std, degree, offset }.of(sample.inputs())?;
+        let kernel = KernelChoice { name, std, degree, offset }.of(sample.matrix())?;
         let mut y = one_column_an_output(sample.targets(), n, task.outputs());
         let mut mean = Array1::zeros(task.outputs());
         if centre {
@@ -171,8 +171,8 @@ impl Learner for Falkon {
         let lambda = choice.map_or(self.params.lambda.unwrap_or(0.0), |made| made.ridge / total);
         let drawn = drawn_from("centres", n, centres, &fitting.streams);
         let points = match &drawn {
-            Some(rows) => sample.inputs().select(Axis(0), rows),
-            None => sample.inputs().to_owned(),
+            Some(rows) => sample.matrix().select(rows),
+            None => sample.matrix().to_owned(),
         };
         let system = System::new(kernel, points.view(), sample, lambda, fitting)?;
         let solved = system.solve(&y, self.params.tolerance, self.params.iterations, fitting)?;
@@ -202,6 +202,10 @@ impl Learner for Falkon {
     }
 
     fn weighs_rows(&self) -> bool {
+        true
+    }
+
+    fn keeps_sparse(&self) -> bool {
         true
     }
 }

@@ -240,11 +240,14 @@ impl Learner for GaussianSvm {
         let (weights, limits) = (sample.weights(), fitting.limits);
         let GaussianSvmParams { kernel: name, degree, offset, solver, .. } = self.params;
         let choice = KernelChoice { name, std, degree, offset };
-        let kernel = choice.of(sample.inputs())?;
+        let kernel = choice.of(sample.matrix())?;
         // linfa knows no other kernel and no weights of rows.
         let known = name == KernelName::Gaussian && weights.is_none();
         let linfa = (solver == SvmSolver::Linfa && known).then_some(std);
-        let inputs = sample.inputs();
+        let inputs = match linfa {
+            Some(_) => sample.inputs().into(),
+            None => sample.matrix(),
+        };
         let dual = Dual { inputs, kernel, linfa, cost, tolerance, weights, limits };
         let (problems, reading) = self.problems(&sample, &fitting.streams);
         let used = if by_pair {
@@ -274,7 +277,7 @@ impl Learner for GaussianSvm {
         } else {
             Convergence::NotConverged { iterations, residual: violation }
         };
-        let predictor = SupportVectors::new(task, kernel, sample.inputs(), &machines, reading);
+        let predictor = SupportVectors::new(task, kernel, inputs, &machines, reading);
         let facts = [
             (fact::ROWS_USED, used as f64),
             ("machines", machines.len() as f64),
@@ -284,13 +287,17 @@ impl Learner for GaussianSvm {
         let facts: BTreeMap<String, f64> = facts
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
-            .chain(choice.indefinite(sample.inputs()))
+            .chain(choice.indefinite(sample.matrix()))
             .collect();
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
 
     fn weighs_rows(&self) -> bool {
         true
+    }
+
+    fn keeps_sparse(&self) -> bool {
+        self.params.solver == SvmSolver::Smo || self.params.kernel != KernelName::Gaussian
     }
 }
 

@@ -1,8 +1,8 @@
 use mercer_kernels::{Kernel, Sections, Smoothness};
 use mercer_learning::{Condition, LearningError, Sample, Warning, Where};
-use mercer_linalg::Cholesky;
+use mercer_linalg::{Cholesky, MatrixView, sparse_row};
 use mercer_solvers::KernelRows;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -123,10 +123,17 @@ impl KernelName {
 
 impl KernelChoice {
     /// The kernel, whose values of these rows are numbers.
-    pub(crate) fn of(self, inputs: ArrayView2<'_, f64>) -> Result<Kernel, LearningError> {
-        let kernel = self.kernel(inputs.ncols());
+    pub(crate) fn of(self, inputs: MatrixView<'_>) -> Result<Kernel, LearningError> {
+        let kernel = self.kernel(inputs.dim().1);
         let finite = |x: ArrayView1<'_, f64>| kernel.of(x, x).is_finite();
-        if self.name == KernelName::Polynomial && !inputs.rows().into_iter().all(finite) {
+        let all_finite = || match inputs {
+            MatrixView::Dense(inputs) => inputs.rows().into_iter().all(finite),
+            // Zeros add nothing to a product.
+            MatrixView::Sparse(rows) => {
+                (0..rows.rows()).all(|row| finite(sparse_row(rows, row).1.into()))
+            }
+        };
+        if self.name == KernelName::Polynomial && !all_finite() {
             let must = "so small that the kernel's values are numbers (they depend on `offset`, `std` and the scaling, too)";
             return Err(LearningError::setting("degree", self.degree, must));
         }
@@ -134,7 +141,8 @@ impl KernelChoice {
     }
 
     /// A fact where the matrix behind these points, as [`KernelName::points`] leaves them, is given and no kernel.
-    pub(crate) fn indefinite(self, points: ArrayView2<'_, f64>) -> Option<(String, f64)> {
+    pub(crate) fn indefinite(self, points: MatrixView<'_>) -> Option<(String, f64)> {
+        let MatrixView::Dense(points) = points else { return None };
         if self.name != KernelName::Precomputed {
             return None;
         }
@@ -164,38 +172,44 @@ impl KernelChoice {
 
 /// The rows of a kernel matrix that is not stored.
 pub(crate) struct Computed<'a> {
-    inputs: ArrayView2<'a, f64>,
+    inputs: MatrixView<'a>,
     sections: Sections,
 }
 
 impl<'a> Computed<'a> {
-    pub(crate) fn new(kernel: Kernel, inputs: ArrayView2<'a, f64>) -> Self {
+    pub(crate) fn new(kernel: Kernel, inputs: MatrixView<'a>) -> Self {
         Self { inputs, sections: kernel.sections(inputs) }
     }
 }
 
 impl KernelRows for Computed<'_> {
     fn size(&self) -> usize {
-        self.inputs.nrows()
+        self.inputs.dim().0
     }
 
     fn diagonal(&self, t: usize) -> f64 {
-        let x = self.inputs.row(t);
-        self.sections.kernel().of(x, x)
+        let own = |x: ArrayView1<'_, f64>| self.sections.kernel().of(x, x);
+        match self.inputs {
+            MatrixView::Dense(inputs) => own(inputs.row(t)),
+            MatrixView::Sparse(inputs) => own(sparse_row(inputs, t).1.into()),
+        }
     }
 
     fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]) {
         // A whole row is one product; of less than a quarter of it each entry is had for less.
-        if 4 * columns.len() >= self.size() {
-            let all = self.sections.at(self.inputs.slice(s![row..=row, ..]));
-            for (value, &column) in values.iter_mut().zip(columns) {
-                *value = all[[0, column]];
+        let inputs = match self.inputs {
+            MatrixView::Dense(inputs) if 4 * columns.len() < self.size() => inputs,
+            _ => {
+                let all = self.inputs.within(row..row + 1, |x| self.sections.at(x));
+                for (value, &column) in values.iter_mut().zip(columns) {
+                    *value = all[[0, column]];
+                }
+                return;
             }
-            return;
-        }
+        };
         let kernel = self.sections.kernel();
         for (value, &column) in values.iter_mut().zip(columns) {
-            *value = kernel.of(self.inputs.row(row), self.inputs.row(column));
+            *value = kernel.of(inputs.row(row), inputs.row(column));
         }
     }
 }
@@ -218,7 +232,7 @@ mod tests {
         let sample = sample.numbered(rows.to_vec(), 5);
         let points = KernelName::Precomputed.points(&sample).unwrap();
         let (name, std, degree, offset) = (KernelName::Precomputed, 1.0, 3, 1.0);
-        let kernel = KernelChoice { name, std, degree, offset }.of(points.inputs()).unwrap();
+        let kernel = KernelChoice { name, std, degree, offset }.of(points.matrix()).unwrap();
         assert_eq!(kernel.gram(points.inputs()), part.select(Axis(1), &rows));
         // Other rows are without their numbers.
         let values = kernel.sections(points.inputs()).at(matrix.view());
@@ -239,7 +253,8 @@ mod tests {
         let (std, degree, offset) = (0.8, 2, 1.0);
         for name in [KernelName::Gaussian, KernelName::Laplace, KernelName::Polynomial] {
             let kernel = KernelChoice { name, std, degree, offset }.kernel(3);
-            let (gram, rows) = (kernel.gram(inputs.view()), Computed::new(kernel, inputs.view()));
+            let (gram, rows) =
+                (kernel.gram(inputs.view()), Computed::new(kernel, inputs.view().into()));
             assert_eq!(rows.size(), 40);
             for columns in
                 [(0..40).collect::<Vec<usize>>(), vec![39, 0, 7], (5..25).rev().collect()]

@@ -195,7 +195,7 @@ impl Learner for KernelRidge {
         sample.require_distances(std)?;
         let KernelRidgeParams { kernel: name, degree, offset, .. } = self.params;
         let given = KernelChoice { name, std, degree, offset };
-        let kernel = given.of(sample.inputs())?;
+        let kernel = given.of(sample.matrix())?;
         let choice = match self.params.lambda {
             Some(_) => None,
             None => Some(of_ridge(&sample, kernel, &y, self.params.centre, fitting)?),
@@ -231,7 +231,7 @@ impl Learner for KernelRidge {
             factored(&sample, kernel, ridge, &y, fitting)?
         };
         solution.facts.insert(fact::ROWS_USED.to_owned(), n as f64);
-        solution.facts.extend(given.indefinite(sample.inputs()));
+        solution.facts.extend(given.indefinite(sample.matrix()));
         if let Some(made) = choice {
             let at_the_end = f64::from(u8::from(made.at_the_end));
             let chosen = [
@@ -241,7 +241,7 @@ impl Learner for KernelRidge {
             ];
             solution.facts.extend(chosen.map(|(name, value)| (name.to_owned(), value)));
         }
-        let sections = kernel.sections(sample.inputs());
+        let sections = kernel.sections(sample.matrix());
         let predictor =
             KernelExpansion { task, sections, coefficients: solution.coefficients, mean };
         Ok(Outcome { predictor, convergence: solution.convergence, facts: solution.facts }.boxed())
@@ -249,6 +249,10 @@ impl Learner for KernelRidge {
 
     fn weighs_rows(&self) -> bool {
         true
+    }
+
+    fn keeps_sparse(&self) -> bool {
+        self.params.cap <= CAP
     }
 }
 
@@ -282,13 +286,14 @@ fn factored(
     y: &Array2<f64>,
     fitting: &Fitting<'_>,
 ) -> Result<Solution, LearningError> {
-    let (n, d, outputs) = (sample.rows(), sample.features(), y.ncols());
+    let (n, outputs) = (sample.rows(), y.ncols());
+    let d = if sample.is_sparse() { 0 } else { sample.features() };
     // The matrix and its factor share memory; beside them two copies of inputs and targets.
     let doubles = n as u64 * (n + 2 * d + 2 * outputs) as u64;
     fitting.limits.reserve(8 * doubles)?;
     let threads = fitting.threads;
     let roots = sample.root_weights();
-    let mut gram = kernel.upper_gram(sample.inputs(), threads);
+    let mut gram = kernel.upper_gram(sample.matrix(), threads);
     if let Some(roots) = &roots {
         weigh(&mut gram, roots);
     }
@@ -297,7 +302,7 @@ fn factored(
     let again = || {
         // The whole matrix, its eigenvectors and their room.
         fitting.limits.reserve(8 * 5 * n as u64 * n as u64).map_err(Stopped::Outside)?;
-        let mut gram = kernel.gram(sample.inputs());
+        let mut gram = kernel.gram(sample.matrix());
         if let Some(roots) = &roots {
             weigh(&mut gram, roots);
         }

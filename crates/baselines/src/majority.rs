@@ -64,6 +64,10 @@ impl Learner for Majority {
     fn weighs_rows(&self) -> bool {
         true
     }
+
+    fn keeps_sparse(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -59,6 +59,10 @@ impl Learner for Mean {
     fn weighs_rows(&self) -> bool {
         true
     }
+
+    fn keeps_sparse(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use crate::schema::{Categories, Holds, Schema, Truth};
 use crate::shell::shell_word;
 use crate::{DataError, Scaler, Scaling};
+use mercer_linalg::{Matrix, SparseRows, dense_rows, sparse_row};
 use ndarray::{Array2, ArrayViewMut1};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -273,14 +274,70 @@ impl Preparation {
         let lost = inputs.indexed_iter().find(|(_, value)| !value.is_finite());
         if let Some(((row, at), _)) = lost {
             let line = lines.get(row).copied().unwrap_or(row + 1);
-            let name = column_of(schema, at);
-            let problem = format!(
-                "column `{name}` holds a number too large for the scale of the training rows; correct it, or \
-                 remove the row"
-            );
-            return Err(DataError::line(file, line, problem));
+            return Err(too_large(schema, at, file, line));
         }
         Ok(())
+    }
+
+    /// Returns whether a row stays mostly 0: no 0 becomes another number.
+    pub fn keeps_zeros(&self) -> bool {
+        self.scaler.keeps_zeros()
+    }
+
+    /// Fills and scales rows `n × d`: those that are mostly 0 stay so where they can.
+    ///
+    /// ```
+    /// use mercer_datasets::{Preparing, RowFile, RowFormat, Scaling, SchemaOptions, survey};
+    /// use mercer_linalg::Matrix;
+    /// let file = RowFile::spooled(&b"-1 2:0.5\n+1 1:3\n"[..], "toys", Some(RowFormat::Svmlight))?;
+    /// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+    /// let (rows, truths, lines) = schema.read(&file)?.sparse()?;
+    /// let mut preparing = Preparing::new(&schema, Scaling::Standard, None).keeping_zeros();
+    /// preparing.see_sparse(&rows, &[0, 1], |row| (truths.of(row), 1.0));
+    /// let scaled = preparing.finish()?.applied(Matrix::Sparse(rows), &schema, "toys", &lines)?;
+    /// // Divided by their deviations, 0.25 and 1.5.
+    /// assert_eq!(scaled.dense(0..2), ndarray::array![[0.0, 2.0], [2.0, 0.0]]);
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Preparation::apply`].
+    pub fn applied(
+        &self,
+        inputs: Matrix,
+        schema: &Schema,
+        file: &str,
+        lines: &[usize],
+    ) -> Result<Matrix, DataError> {
+        let mut inputs = match inputs {
+            Matrix::Sparse(rows) if self.keeps_zeros() => {
+                return self.sparse(rows, schema, file, lines).map(Matrix::Sparse);
+            }
+            Matrix::Sparse(rows) => dense_rows(&rows, 0..rows.rows()),
+            Matrix::Dense(rows) => rows,
+        };
+        self.apply(&mut inputs, schema, file, lines)?;
+        Ok(Matrix::Dense(inputs))
+    }
+
+    fn sparse(
+        &self,
+        mut rows: SparseRows,
+        schema: &Schema,
+        file: &str,
+        lines: &[usize],
+    ) -> Result<SparseRows, DataError> {
+        let scaled =
+            |(&value, (_, column)): (&f64, (u32, u32))| self.scaler.of(column as usize, value);
+        let values: Vec<f64> = rows.iter().map(scaled).collect();
+        rows.data_mut().copy_from_slice(&values);
+        let lost = rows.iter().find(|(value, _)| !value.is_finite());
+        match lost {
+            Some((_, (row, column))) => {
+                Err(too_large(schema, column as usize, file, lines[row as usize]))
+            }
+            None => Ok(rows),
+        }
     }
 
     fn fill_row(
@@ -326,6 +383,14 @@ impl Preparation {
         }
         Ok(())
     }
+}
+
+fn too_large(schema: &Schema, feature: usize, file: &str, line: usize) -> DataError {
+    let name = column_of(schema, feature);
+    let problem = format!(
+        "column `{name}` holds a number too large for the scale of the training rows; correct it, or remove the row"
+    );
+    DataError::line(file, line, problem)
 }
 
 /// The column that a feature comes from.
@@ -411,6 +476,8 @@ pub struct Preparing<'a> {
     /// How often each level of an ordinal column occurred, by feature.
     codes: BTreeMap<usize, BTreeMap<u32, f64>>,
     target: Moments,
+    /// The rows are mostly 0, and shall stay so: nothing is subtracted from them.
+    sparse: bool,
 }
 
 impl<'a> Preparing<'a> {
@@ -437,6 +504,7 @@ impl<'a> Preparing<'a> {
             weights: vec![Vec::new(); held],
             codes,
             target: Moments::default(),
+            sparse: false,
         }
     }
 
@@ -533,6 +601,43 @@ impl<'a> Preparing<'a> {
         Ok(())
     }
 
+    /// Returns this for rows that are mostly 0 and shall stay so: the standard scaling then divides by the deviation and
+    /// subtracts no mean.
+    #[must_use]
+    pub const fn keeping_zeros(mut self) -> Self {
+        self.sparse = true;
+        self
+    }
+
+    /// Adds some rows that are held by what is not 0 in them, and have no holes. `of` is a row's target, and how often
+    /// it counts.
+    ///
+    /// # Panics
+    /// If there is no such row, or a median is wanted.
+    pub fn see_sparse(
+        &mut self,
+        all: &SparseRows,
+        rows: &[usize],
+        of: impl Fn(usize) -> (Truth, f64),
+    ) {
+        assert!(self.values.is_empty(), "medians are taken of all numbers");
+        let mut total = 0.0;
+        for &row in rows {
+            let (truth, weight) = of(row);
+            let (columns, values) = sparse_row(all, row);
+            for (&column, &value) in columns.iter().zip(values) {
+                self.moments[column as usize].repeat(value, weight);
+            }
+            if let Truth::Value(value) = truth {
+                self.target.repeat(value, weight);
+            }
+            total += weight;
+        }
+        for moments in &mut self.moments {
+            moments.repeat(0.0, total - moments.count);
+        }
+    }
+
     /// Returns the preparation.
     ///
     /// # Errors
@@ -558,7 +663,10 @@ impl<'a> Preparing<'a> {
                 return Err(DataError::format(&format!("column `{name}`"), TOO_LARGE));
             }
         }
-        let scaler = Scaler::of_moments(self.scaling, &self.moments);
+        let mut scaler = Scaler::of_moments(self.scaling, &self.moments);
+        if self.sparse && self.scaling == Scaling::Standard {
+            scaler.subtract_nothing();
+        }
         let target = if self.schema.target.kind == crate::Kind::Regression {
             let deviation = self.target.deviation();
             if !deviation.is_finite() {

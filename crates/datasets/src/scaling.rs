@@ -148,6 +148,21 @@ impl Scaler {
         parts.iter().all(|part| part.len() == columns && part.iter().all(|v| v.is_finite()))
     }
 
+    /// Leaves out what it subtracts.
+    pub(crate) fn subtract_nothing(&mut self) {
+        self.centres.fill(0.0);
+    }
+
+    /// Whether every 0 stays 0.
+    pub(crate) fn keeps_zeros(&self) -> bool {
+        (0..self.centres.len()).all(|column| self.of(column, 0.0) == 0.0)
+    }
+
+    /// The scaled number of a column.
+    pub(crate) fn of(&self, column: usize, value: f64) -> f64 {
+        (value - self.centres[column]) * self.factors[column] + self.offsets[column]
+    }
+
     fn standardise(&mut self, inputs: ArrayView2<'_, f64>) {
         let n = inputs.nrows() as f64;
         let (low, high) = extremes(inputs);

@@ -252,6 +252,17 @@ impl Truths {
         self.len() == 0
     }
 
+    /// Returns one of them.
+    ///
+    /// # Panics
+    /// If there is no such one.
+    pub fn of(&self, row: usize) -> Truth {
+        match self {
+            Self::Classes(labels) => Truth::Class(labels[row]),
+            Self::Values(values) => Truth::Value(values[row]),
+        }
+    }
+
     /// Appends all of `others` after these.
     ///
     /// # Panics

@@ -1,5 +1,6 @@
+use crate::sparse::SparsePoints;
 use crate::{KernelError, Smoothness, distance};
-use mercer_linalg::{exp, product};
+use mercer_linalg::{Matrix, MatrixView, exp, product, sparse_of};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +113,11 @@ impl Kernel {
     /// assert!((gram[[0, 1]] - (-0.5f64).exp()).abs() < 1e-15);
     /// assert_eq!(gram[[1, 1]], 1.0);
     /// ```
-    pub fn gram(self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+    pub fn gram<'a>(self, inputs: impl Into<MatrixView<'a>>) -> Array2<f64> {
+        let inputs = match inputs.into() {
+            MatrixView::Dense(inputs) => inputs,
+            MatrixView::Sparse(inputs) => return SparsePoints::of(inputs.clone()).gram(self, 1),
+        };
         let prepared = Points::of(inputs, self.centre(inputs).as_ref());
         let n = inputs.nrows();
         let mut gram = Array2::zeros((n, n));
@@ -137,7 +142,13 @@ impl Kernel {
     /// let upper = Kernel::Gaussian { std: 2.0 }.upper_gram(array![[0.0], [0.5]].view(), 2);
     /// assert!((upper[[0, 1]] - (-0.5f64).exp()).abs() < 1e-15);
     /// ```
-    pub fn upper_gram(self, inputs: ArrayView2<'_, f64>, threads: usize) -> Array2<f64> {
+    pub fn upper_gram<'a>(self, inputs: impl Into<MatrixView<'a>>, threads: usize) -> Array2<f64> {
+        let inputs = match inputs.into() {
+            MatrixView::Dense(inputs) => inputs,
+            MatrixView::Sparse(inputs) => {
+                return SparsePoints::of(inputs.clone()).gram(self, threads);
+            }
+        };
         let prepared = Points::of(inputs, self.centre(inputs).as_ref());
         let n = inputs.nrows();
         let mut gram = Array2::zeros((n, n));
@@ -178,7 +189,23 @@ impl Kernel {
 
     /// Returns the functions `k(·, z_j)` of the rows `z_j` of `right` (`n × d`). They can be evaluated at many points:
     /// a kernel method keeps them of its training rows.
-    pub fn sections(self, right: ArrayView2<'_, f64>) -> Sections {
+    ///
+    /// Of points that are mostly 0, products take what is not 0; such points are not centred:
+    /// ```
+    /// use mercer_kernels::Kernel;
+    /// use mercer_linalg::sparse_of;
+    /// let (rows, kernel) = (ndarray::array![[0.0, 2.0, 0.0], [1.0, 0.0, 0.0]], Kernel::Gaussian { std: 0.7 });
+    /// let apart = kernel.gram(&sparse_of(rows.view())) - kernel.gram(rows.view());
+    /// assert!(apart.iter().all(|apart| apart.abs() < 1e-15));
+    /// ```
+    pub fn sections<'a>(self, right: impl Into<MatrixView<'a>>) -> Sections {
+        let right = match right.into() {
+            MatrixView::Dense(right) => right,
+            MatrixView::Sparse(right) => {
+                let points = Stored::Sparse(SparsePoints::of(right.clone()));
+                return Sections { kernel: self, centre: None, points };
+            }
+        };
         let centre = self.centre(right);
         // Of a point the number is all that is needed.
         let right = match self {
@@ -186,7 +213,7 @@ impl Kernel {
             _ => right,
         };
         let points = Points::of(right, centre.as_ref());
-        Sections { kernel: self, centre, points }
+        Sections { kernel: self, centre, points: Stored::Dense(points) }
     }
 
     /// The point subtracted from all points. It is their mean for a kernel that depends on differences only, so that
@@ -302,7 +329,14 @@ pub struct Sections {
     /// Taken from the `z_j` alone, so that an entry does not depend on the other points it is
     /// evaluated with.
     centre: Option<Array1<f64>>,
-    points: Points,
+    points: Stored,
+}
+
+/// Points of which all numbers are held, or those that are not 0.
+#[derive(Debug, Clone, PartialEq)]
+enum Stored {
+    Dense(Points),
+    Sparse(SparsePoints),
 }
 
 impl Sections {
@@ -324,8 +358,9 @@ impl Sections {
     pub fn from_parts(
         kernel: Kernel,
         centre: Option<Array1<f64>>,
-        points: Array2<f64>,
+        points: impl Into<Matrix>,
     ) -> Result<Self, KernelError> {
+        let points = points.into();
         let (sound, centred) = match kernel {
             Kernel::Gaussian { std } | Kernel::Matern { std, .. } => {
                 (std >= 0.0 && std.is_finite(), true)
@@ -337,16 +372,25 @@ impl Sections {
             Kernel::Precomputed { columns } => {
                 let known =
                     |number: &f64| number.fract() == 0.0 && (0.0..columns as f64).contains(number);
+                let Matrix::Dense(points) = &points else {
+                    return Err(KernelError::Parts("the rows of a matrix are dense"));
+                };
                 (points.ncols() == 1 && points.iter().all(known), false)
             }
         };
         if !sound {
             return Err(KernelError::Parts("the kernel's parameters are out of range"));
         }
-        if centre.as_ref().map(Array1::len) != centred.then_some(points.ncols()) {
+        // Points that are mostly 0 would not be that around another centre.
+        let centred = centred && matches!(points, Matrix::Dense(_));
+        if centre.as_ref().map(Array1::len) != centred.then_some(points.dim().1) {
             return Err(KernelError::Parts("the centre does not belong to the points"));
         }
-        Ok(Self { kernel, centre, points: Points::centred(points) })
+        let points = match points {
+            Matrix::Dense(points) => Stored::Dense(Points::centred(points)),
+            Matrix::Sparse(points) => Stored::Sparse(SparsePoints::of(points)),
+        };
+        Ok(Self { kernel, centre, points })
     }
 
     /// Returns the kernel.
@@ -360,8 +404,11 @@ impl Sections {
     }
 
     /// Returns the points `z_j` minus the centre, `n × d`.
-    pub fn points(&self) -> ArrayView2<'_, f64> {
-        self.points.points.view()
+    pub fn points(&self) -> MatrixView<'_> {
+        match &self.points {
+            Stored::Dense(points) => points.points.view().into(),
+            Stored::Sparse(points) => points.rows().into(),
+        }
     }
 
     /// Computes `k(x, z)` between all rows of `inputs` (`m × d`): `m × m`. It is the same kernel around the same
@@ -395,7 +442,7 @@ impl Sections {
 
     /// Returns the number of functions `n`.
     pub fn len(&self) -> usize {
-        self.points.points.nrows()
+        self.points().dim().0
     }
 
     /// Returns whether there are none.
@@ -407,7 +454,7 @@ impl Sections {
     pub fn features(&self) -> usize {
         match self.kernel {
             Kernel::Precomputed { columns } => columns,
-            _ => self.points.points.ncols(),
+            _ => self.points().dim().1,
         }
     }
 
@@ -415,17 +462,31 @@ impl Sections {
     ///
     /// # Panics
     /// If `left` has another number of columns.
-    pub fn at(&self, left: ArrayView2<'_, f64>) -> Array2<f64> {
+    pub fn at<'a>(&self, left: impl Into<MatrixView<'a>>) -> Array2<f64> {
+        let left = left.into();
         let numbered = matches!(self.kernel, Kernel::Precomputed { .. });
         let right = [self.features(), self.features() + usize::from(numbered)];
-        assert!(right.contains(&left.ncols()), "points of different dimension");
+        assert!(right.contains(&left.dim().1), "points of different dimension");
+        match (&self.points, left) {
+            (Stored::Sparse(points), MatrixView::Sparse(left)) => points.cross(self.kernel, left),
+            (Stored::Sparse(points), MatrixView::Dense(left)) => {
+                points.cross(self.kernel, &sparse_of(left))
+            }
+            (Stored::Dense(points), MatrixView::Dense(left)) => self.dense_at(points, left),
+            (Stored::Dense(points), MatrixView::Sparse(rows)) => {
+                self.dense_at(points, left.to_owned().dense(0..rows.rows()).view())
+            }
+        }
+    }
+
+    fn dense_at(&self, points: &Points, left: ArrayView2<'_, f64>) -> Array2<f64> {
         let a = Points::of(left, self.centre.as_ref());
         let (m, n) = (left.nrows(), self.len());
         let mut gram = Array2::zeros((m, n));
         for top in (0..m).step_by(TILE) {
             let bottom = (top + TILE).min(m);
             let band = gram.slice_mut(s![top..bottom, ..]);
-            self.kernel.fill_band(&a.rows(top, bottom), &self.points, 0, band);
+            self.kernel.fill_band(&a.rows(top, bottom), points, 0, band);
         }
         gram
     }
@@ -435,7 +496,7 @@ impl Sections {
 /// at distance 0 must have the value 1 for any `s`.
 const ROUNDED: f64 = 1e-9;
 /// Share of `‖x‖² + ‖z‖²` below which a squared distance is computed from differences where its root is taken.
-const CANCELLED: f64 = 1e-3;
+pub(crate) const CANCELLED: f64 = 1e-3;
 /// The exponential of less is 0.
 const UNDERFLOW: f64 = -746.0;
 

@@ -22,6 +22,7 @@ mod feature_map;
 mod gram;
 mod hyper;
 mod operator;
+mod sparse;
 
 pub use covariance::{Adjoint, Covariance, CovarianceGradient, CrossGradient, Smoothness};
 pub use error::KernelError;

@@ -65,6 +65,12 @@ pub trait Learner: Send + Sync {
     fn weighs_rows(&self) -> bool {
         false
     }
+
+    /// Returns whether [`Learner::fit`] leaves rows that are mostly 0 as they are ([`Sample::matrix`]), so that it needs
+    /// memory for what is not 0 only.
+    fn keeps_sparse(&self) -> bool {
+        false
+    }
 }
 
 /// The tasks that a method can do.

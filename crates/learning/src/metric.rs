@@ -136,23 +136,21 @@ impl Metric {
         sample: &Sample,
     ) -> Result<Option<f64>, LearningError> {
         let classes = sample.task().outputs();
-        let inputs = sample.inputs();
         if let Some(truth) = sample.labels() {
             let mean = |losses: Vec<f64>| losses.iter().sum::<f64>() / truth.len() as f64;
-            let losses =
-                || predictor.probabilities(inputs).map(|own| row_losses(own.view(), truth));
+            let shares = || predictor.sample_probabilities(sample);
+            let losses = || shares().map(|own| row_losses(own.view(), truth));
             return Ok(match self {
                 Self::Auc => {
-                    let shares = predictor.probabilities(inputs);
-                    let scores = shares.map_or_else(
-                        || margins(&predictor.decision(inputs)),
-                        |shares| shares.column(1).to_vec(),
-                    );
+                    let scores = match shares() {
+                        Some(shares) => shares.column(1).to_vec(),
+                        None => margins(&predictor.sample_decision(sample)?),
+                    };
                     area_under_curve(&scores, truth)
                 }
                 Self::LogLoss => losses().map(|(own, _)| mean(own)),
                 Self::Brier => losses().map(|(_, own)| mean(own)),
-                _ => match predictor.predict(inputs)? {
+                _ => match predictor.predict_sample(sample)? {
                     Predictions::Classes(labels) => {
                         class_scores(&labels, truth, classes).remove(self.name())
                     }
@@ -161,7 +159,7 @@ impl Metric {
             });
         }
         let truth = sample.values().map(|own| own.to_vec()).unwrap_or_default();
-        Ok(match predictor.predict(inputs)? {
+        Ok(match predictor.predict_sample(sample)? {
             Predictions::Real(values) => value_scores(&values, &truth).remove(self.name()),
             Predictions::Classes(_) => None,
         })

@@ -1,5 +1,5 @@
-use crate::{LearningError, State, Task};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use crate::{LearningError, Sample, State, Task};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 
 /// What a predictor says of some rows.
@@ -136,6 +136,48 @@ pub trait Predictor: Send + Sync {
         }
         Ok(Predictions::of_scores(self.task(), self.try_decision(inputs)?.view()))
     }
+
+    /// Returns [`Predictor::predict`] of the rows of a sample. Of rows that are mostly 0 some are laid out at a time, as by the
+    /// next two.
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`].
+    fn predict_sample(&self, sample: &Sample) -> Result<Predictions, LearningError> {
+        let mut said = sample.blocks().map(|block| self.predict(block.view()));
+        let mut all = said.next().unwrap_or(Err(LearningError::NoRows))?;
+        for more in said {
+            match (&mut all, more?) {
+                (Predictions::Classes(all), Predictions::Classes(more)) => all.extend(more),
+                (Predictions::Real(all), Predictions::Real(more)) => all.extend(more),
+                _ => unreachable!("a predictor has one task"),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns [`Predictor::try_decision`] of the rows of a sample.
+    ///
+    /// # Errors
+    /// As [`Predictor::try_decision`].
+    fn sample_decision(&self, sample: &Sample) -> Result<Array2<f64>, LearningError> {
+        let said = sample.blocks().map(|block| self.try_decision(block.view()));
+        Ok(stacked(said.collect::<Result<_, _>>()?))
+    }
+
+    /// Returns [`Predictor::probabilities`] of the rows of a sample.
+    fn sample_probabilities(&self, sample: &Sample) -> Option<Array2<f64>> {
+        let said = sample.blocks().map(|block| self.probabilities(block.view()));
+        said.collect::<Option<_>>().map(stacked)
+    }
+}
+
+/// What was said of one block after another.
+fn stacked(mut parts: Vec<Array2<f64>>) -> Array2<f64> {
+    if parts.len() == 1 {
+        return parts.swap_remove(0);
+    }
+    let views: Vec<_> = parts.iter().map(Array2::view).collect();
+    concatenate(Axis(0), &views).expect("a predictor has as many scores for every row")
 }
 
 /// The kernel that a fitted predictor rests on, at any rows.

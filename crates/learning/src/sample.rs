@@ -1,6 +1,8 @@
 use crate::LearningError;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use mercer_linalg::{Matrix, MatrixView, SparseRows, dense_rows, sparse_row};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, CowArray, Ix2};
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// What the targets are.
 ///
@@ -94,13 +96,49 @@ pub struct Shape {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    inputs: Array2<f64>,
+    inputs: Inputs,
     targets: Targets,
     /// Positive, one a row; `None` where each row counts once.
     weights: Option<Array1<f64>>,
     /// Which rows of a table these are, and how many it has, where that was said.
     numbers: Option<(Vec<usize>, usize)>,
 }
+
+#[derive(Debug, Clone)]
+enum Inputs {
+    Dense(Array2<f64>),
+    /// With all their numbers, once somebody has asked for them.
+    Sparse(SparseRows, OnceLock<Array2<f64>>),
+}
+
+impl PartialEq for Inputs {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Dense(own), Self::Dense(other)) => own == other,
+            (Self::Sparse(own, _), Self::Sparse(other, _)) => own == other,
+            _ => false,
+        }
+    }
+}
+
+impl Inputs {
+    fn of(matrix: Matrix) -> Self {
+        match matrix {
+            Matrix::Dense(rows) => Self::Dense(rows),
+            Matrix::Sparse(rows) => Self::Sparse(rows, OnceLock::new()),
+        }
+    }
+
+    fn view(&self) -> MatrixView<'_> {
+        match self {
+            Self::Dense(rows) => rows.view().into(),
+            Self::Sparse(rows, _) => rows.into(),
+        }
+    }
+}
+
+/// Numbers of a block of rows that are mostly 0, once all are laid out.
+const BLOCK: usize = 1 << 20;
 
 impl Sample {
     /// Returns a classification sample: `inputs` is `n × d`, `labels` has `n` entries below `classes`.
@@ -118,10 +156,11 @@ impl Sample {
     /// # Errors
     /// If a side is empty, the lengths differ, an input is not finite, or a label is out of range.
     pub fn classification(
-        inputs: Array2<f64>,
+        inputs: impl Into<Matrix>,
         labels: Vec<u32>,
         classes: usize,
     ) -> Result<Self, LearningError> {
+        let inputs = Inputs::of(inputs.into());
         check_inputs(inputs.view(), labels.len())?;
         if let Some((row, &label)) =
             labels.iter().enumerate().find(|&(_, &label)| label as usize >= classes)
@@ -146,7 +185,11 @@ impl Sample {
     ///
     /// # Errors
     /// If a side is empty, the lengths differ, or an input or target is not finite.
-    pub fn regression(inputs: Array2<f64>, values: Array1<f64>) -> Result<Self, LearningError> {
+    pub fn regression(
+        inputs: impl Into<Matrix>,
+        values: Array1<f64>,
+    ) -> Result<Self, LearningError> {
+        let inputs = Inputs::of(inputs.into());
         check_inputs(inputs.view(), values.len())?;
         if let Some((row, &value)) = values.iter().enumerate().find(|(_, v)| !v.is_finite()) {
             return Err(LearningError::TargetNotFinite { row, value });
@@ -240,9 +283,55 @@ impl Sample {
         self.weights.as_ref().map_or(self.rows() as f64, Array1::sum)
     }
 
-    /// Returns the inputs `X`, `n × d`.
+    /// Returns the inputs `X`, `n × d`. Of rows that are mostly 0 all numbers are laid out, and held with the sample:
+    /// [`Sample::matrix`] leaves them as they are.
     pub fn inputs(&self) -> ArrayView2<'_, f64> {
+        match &self.inputs {
+            Inputs::Dense(rows) => rows.view(),
+            Inputs::Sparse(rows, dense) => {
+                dense.get_or_init(|| dense_rows(rows, 0..rows.rows())).view()
+            }
+        }
+    }
+
+    /// Returns the inputs as they are held.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use mercer_linalg::{Matrix, sparse_rows};
+    /// let rows = Matrix::Sparse(sparse_rows(3, [vec![(0, 1.5)], vec![(2, -1.0)]]));
+    /// let sample = Sample::classification(rows.clone(), vec![0, 1], 2)?;
+    /// assert!(sample.is_sparse() && sample.matrix().to_owned() == rows);
+    /// assert_eq!(sample.inputs(), ndarray::array![[1.5, 0.0, 0.0], [0.0, 0.0, -1.0]]);
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    pub fn matrix(&self) -> MatrixView<'_> {
         self.inputs.view()
+    }
+
+    /// Returns whether only what is not 0 is held of the inputs.
+    pub const fn is_sparse(&self) -> bool {
+        matches!(self.inputs, Inputs::Sparse(..))
+    }
+
+    /// Returns all numbers of the inputs: at once where they are held, else so many rows at a time that they take
+    /// little memory. It is for whoever predicts the rows.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use mercer_linalg::{Matrix, sparse_rows};
+    /// let rows = Matrix::Sparse(sparse_rows(1 << 19, (0..5).map(|row| vec![(row, 1.0)])));
+    /// let sample = Sample::classification(rows, vec![0, 1, 0, 1, 0], 2)?;
+    /// assert_eq!(sample.blocks().map(|block| block.nrows()).collect::<Vec<_>>(), [2, 2, 1]);
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    pub fn blocks(&self) -> impl Iterator<Item = CowArray<'_, f64, Ix2>> {
+        let (n, d) = self.inputs.view().dim();
+        let rows = if self.is_sparse() { (BLOCK / d).max(1) } else { n };
+        (0..n).step_by(rows).map(move |start| match &self.inputs {
+            Inputs::Dense(rows) => rows.view().into(),
+            Inputs::Sparse(all, _) => dense_rows(all, start..(start + rows).min(n)).into(),
+        })
     }
 
     /// Returns the targets.
@@ -276,18 +365,18 @@ impl Sample {
 
     /// Returns rows, columns and task.
     pub fn shape(&self) -> Shape {
-        let (rows, features) = self.inputs.dim();
+        let (rows, features) = self.matrix().dim();
         Shape { rows, features, task: self.task() }
     }
 
     /// Returns the number of rows `n`.
     pub fn rows(&self) -> usize {
-        self.inputs.nrows()
+        self.matrix().dim().0
     }
 
     /// Returns the number of input columns `d`.
     pub fn features(&self) -> usize {
-        self.inputs.ncols()
+        self.matrix().dim().1
     }
 
     /// Returns the rows with the given indices, in that order; indices may repeat.
@@ -322,10 +411,11 @@ impl Sample {
             (rows.iter().map(|&row| numbers[row]).collect(), *of)
         };
         let numbers = self.numbers.as_ref().map(number);
-        Ok(Self { inputs: self.inputs.select(Axis(0), rows), targets, weights, numbers })
+        let inputs = Inputs::of(self.matrix().select(rows));
+        Ok(Self { inputs, targets, weights, numbers })
     }
 
-    /// Changes the inputs of the sample where they are, by a scaler, say. No copy is made.
+    /// Changes the inputs of the sample where they are, by a scaler, say. No copy is made of inputs that are held whole.
     ///
     /// ```
     /// use mercer_learning::Sample;
@@ -343,9 +433,14 @@ impl Sample {
         mut self,
         change: impl FnOnce(&mut Array2<f64>),
     ) -> Result<Self, LearningError> {
-        let rows = self.rows();
-        change(&mut self.inputs);
-        check_inputs(self.inputs.view(), rows)?;
+        let n = self.rows();
+        let mut inputs = match self.inputs {
+            Inputs::Dense(inputs) => inputs,
+            Inputs::Sparse(rows, _) => dense_rows(&rows, 0..n),
+        };
+        change(&mut inputs);
+        self.inputs = Inputs::Dense(inputs);
+        check_inputs(self.matrix(), n)?;
         Ok(self)
     }
 
@@ -463,7 +558,22 @@ impl Sample {
             let (least, most) = column.fold(ends, |(a, b), &x| (a.min(x), b.max(x)));
             most - least
         };
-        let farthest: f64 = self.inputs.columns().into_iter().map(|c| range(c).powi(2)).sum();
+        let farthest: f64 = match self.matrix() {
+            MatrixView::Dense(inputs) => {
+                inputs.columns().into_iter().map(|c| range(c).powi(2)).sum()
+            }
+            // Of most columns some row has 0, so that the ends are no farther apart than twice the largest.
+            MatrixView::Sparse(rows) => {
+                let mut most = vec![0.0_f64; rows.cols()];
+                for row in 0..rows.rows() {
+                    let (columns, values) = sparse_row(rows, row);
+                    for (&column, value) in columns.iter().zip(values) {
+                        most[column as usize] = most[column as usize].max(value.abs());
+                    }
+                }
+                most.into_iter().map(|most| 4.0 * most * most).sum()
+            }
+        };
         if farthest.is_finite() && (std * std * farthest).is_finite() {
             return Ok(());
         }
@@ -472,18 +582,29 @@ impl Sample {
     }
 }
 
-fn check_inputs(inputs: ArrayView2<'_, f64>, targets: usize) -> Result<(), LearningError> {
-    if inputs.nrows() == 0 {
+fn check_inputs(inputs: MatrixView<'_>, targets: usize) -> Result<(), LearningError> {
+    let (rows, columns) = inputs.dim();
+    if rows == 0 {
         return Err(LearningError::NoRows);
     }
-    if inputs.ncols() == 0 {
+    if columns == 0 {
         return Err(LearningError::NoColumns);
     }
-    if inputs.nrows() != targets {
-        return Err(LearningError::Length { inputs: inputs.nrows(), targets });
+    if rows != targets {
+        return Err(LearningError::Length { inputs: rows, targets });
     }
-    match inputs.indexed_iter().find(|(_, value)| !value.is_finite()) {
-        Some(((row, column), &value)) => Err(LearningError::InputNotFinite { row, column, value }),
+    let strange = match inputs {
+        MatrixView::Dense(inputs) => {
+            let found = inputs.indexed_iter().find(|(_, value)| !value.is_finite());
+            found.map(|((row, column), &value)| (row, column, value))
+        }
+        MatrixView::Sparse(inputs) => {
+            let found = inputs.iter().find(|(value, _)| !value.is_finite());
+            found.map(|(&value, (row, column))| (row as usize, column as usize, value))
+        }
+    };
+    match strange {
+        Some((row, column, value)) => Err(LearningError::InputNotFinite { row, column, value }),
         None => Ok(()),
     }
 }

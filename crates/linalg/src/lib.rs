@@ -17,6 +17,7 @@
 //! | `(A + t_k I) x_k = b` | [`shifted_conjugate_gradients`] | every shift for the products of one |
 //! | `A ≈ C Cᵀ` | [`PartialCholesky`] | stops early, with a bound of the remainder | `n × L` |
 //! | the same, grown | [`GrowingCholesky`] | goes on where it stopped | `n × L` |
+//! | `X`, mostly 0 | [`SparseRows`], [`SparseProducts`] | what is not 0, row by row | `n × d` |
 //!
 //! It does not know what a model learns, nor from which data.
 
@@ -40,6 +41,7 @@ mod ridge_path;
 mod semidefinite;
 mod shifted;
 mod small_eigen;
+mod sparse;
 mod svd;
 mod symmetric;
 mod team;
@@ -65,6 +67,9 @@ pub use ridge_path::RidgePath;
 pub use semidefinite::semidefinite_solve;
 pub use shifted::{Shifted, shifted_conjugate_gradients};
 pub use small_eigen::SmallEigen;
+pub use sparse::{
+    Matrix, MatrixView, SparseProducts, SparseRows, dense_rows, sparse_of, sparse_row, sparse_rows,
+};
 pub use svd::{LeastSquares, Svd, minimum_norm_solve, thin_svd};
 pub use symmetric::symmetric_product;
 pub use team::{TeamMember, team};

@@ -1,11 +1,15 @@
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{LearningError, State};
+use mercer_linalg::MatrixView;
 use ndarray::{Ix1, Ix2};
 
 /// The state of a kernel expansion's sections.
 pub(crate) fn kept(sections: &Sections) -> State {
     let state = State::new().with("kernel", sections.kernel());
-    let state = state.with_array("points", &sections.points());
+    let MatrixView::Dense(points) = sections.points() else {
+        unreachable!("the kernels of this crate are fitted to all numbers of a row")
+    };
+    let state = state.with_array("points", &points);
     match sections.centre() {
         Some(centre) => state.with_array("centre", &centre),
         None => state,

@@ -295,7 +295,10 @@ pub(crate) fn learn(
         }
         let predictor = fit(&sample.select(&train)?, fold)?;
         let test_rows = sample.select(&test)?;
-        let own = scores_of(&*predictor, test_rows.inputs())?;
+        let own = match predictor.sample_probabilities(&test_rows) {
+            Some(shares) => (logarithms(&shares), true),
+            None => (predictor.sample_decision(&test_rows)?, false),
+        };
         shares = own.1;
         for (at, &row) in test.iter().enumerate() {
             scores.row_mut(row).assign(&own.0.row(at));
@@ -315,9 +318,13 @@ fn scores_of(
     inputs: ArrayView2<'_, f64>,
 ) -> Result<(Array2<f64>, bool), LearningError> {
     Ok(match predictor.probabilities(inputs) {
-        Some(shares) => (shares.mapv(|share| share.max(1e-300).ln()), true),
+        Some(shares) => (logarithms(&shares), true),
         None => (predictor.try_decision(inputs)?, false),
     })
+}
+
+fn logarithms(shares: &Array2<f64>) -> Array2<f64> {
+    shares.mapv(|share| share.max(1e-300).ln())
 }
 
 /// What a threshold is set on: the second class's probability, usually cut at a half, or its score minus the other's, cut

@@ -247,7 +247,7 @@ fn nonconformity(
     preparation: &Preparation,
 ) -> Result<(Array2<f64>, Vec<usize>), WorkbenchError> {
     let sample = table.sample(rows, preparation)?;
-    let mut scores = predictor.decision(sample.inputs());
+    let mut scores = predictor.sample_decision(&sample)?;
     let truths = match sample.targets() {
         Targets::Classes { labels, .. } => {
             for mut row in scores.rows_mut() {

@@ -8,14 +8,14 @@ use crate::{
     Adjustment, Budget, ClassWeight, Header, MAJOR, MINOR, Model, Table, WorkbenchError,
     require_weighing, score,
 };
-use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
+use mercer_datasets::{Impute, Preparation, Scaling, Schema, SchemaOptions, Truths};
 use mercer_harness::declared_bytes;
 use mercer_learning::{
     Fitting, LearningError, Limits, Method, Metric, Outcome, Predictions, Predictor, Sample,
     Settings, Shape, Streams, Targets, Task, find,
 };
+use mercer_linalg::Matrix;
 use mercer_records::Tuning;
-use ndarray::{Array2, Axis};
 use std::fmt::Write as _;
 
 /// What a user may choose about a fit.
@@ -139,6 +139,7 @@ pub(crate) fn fit_sample(
 ) -> Result<FittedTo, WorkbenchError> {
     sample.require_two_classes()?;
     method.check_active(&choices.settings, &sample.shape())?;
+    require_room(method, sample, choices)?;
     let tuning = match choices.tune {
         Some(budget) => {
             let fixed = &choices.settings;
@@ -185,6 +186,29 @@ pub(crate) fn room(
         limits.reserve(bytes.min(1e18) as u64)?;
     }
     Ok(())
+}
+
+/// Refuses a method that needs all numbers of rows that are mostly 0 where there is no room for them.
+pub(crate) fn require_room(
+    method: &Method,
+    sample: &Sample,
+    choices: &Choices<'_>,
+) -> Result<(), WorkbenchError> {
+    let shape = sample.shape();
+    let settings = completed(method, &shape, choices, None);
+    if !sample.is_sparse() || method.learner(&settings, shape.task)?.keeps_sparse() {
+        return Ok(());
+    }
+    let Shape { rows, features, .. } = shape;
+    let cells = rows.saturating_mul(features);
+    if cells <= SchemaOptions::default().limits.cells {
+        return Ok(choices.limits.reserve(8 * cells as u64)?);
+    }
+    let must = format!(
+        "one that leaves zeros out, since {rows} rows of {features} numbers are more than are held at once: \
+         gaussian-svm, kernel-ridge or falkon, or rf-sgd in passes (--buffer 1000)"
+    );
+    Err(WorkbenchError::Argument { name: "method", value: method.name.to_owned(), must })
 }
 
 /// Defaults, overridden by what was tuned, overridden by the user.
@@ -310,7 +334,7 @@ pub(crate) fn scores_on(
 ) -> Result<(crate::Scores, usize), WorkbenchError> {
     let rows: Vec<usize> = (0..sample.rows().min(SCORED)).collect();
     let first = sample.select(&rows)?;
-    let predictions = unscaled(predictor.predict(first.inputs())?, preparation);
+    let predictions = unscaled(predictor.predict_sample(&first)?, preparation);
     let truths = match first.targets() {
         Targets::Classes { labels, .. } => Truths::Classes(labels.clone()),
         Targets::Real(values) => {
@@ -346,22 +370,22 @@ pub(crate) fn said_of(
             said_of(predictor, part, &rows, preparation)
         });
     }
-    said_of_inputs(predictor, table, (rows, table.raw.select(Axis(0), rows)), preparation)
+    said_of_inputs(predictor, table, (rows, table.raw.select(rows)), preparation)
 }
 
 /// The same of these inputs in place of the rows' own.
 pub(crate) fn said_of_inputs(
     predictor: &dyn Predictor,
     table: &Table,
-    (rows, inputs): (&[usize], Array2<f64>),
+    (rows, inputs): (&[usize], Matrix),
     preparation: &Preparation,
 ) -> Result<NamedInterval, WorkbenchError> {
     let sample = table.sample_with(rows, inputs, preparation)?;
-    let shares = predictor.probabilities(sample.inputs());
+    let shares = predictor.sample_probabilities(&sample);
     let scored = matches!(table.task(), Task::Classification { .. }) && shares.is_none();
     Ok(NamedInterval {
-        predictions: unscaled(predictor.predict(sample.inputs())?, preparation),
-        decisions: scored.then(|| predictor.decision(sample.inputs())),
+        predictions: unscaled(predictor.predict_sample(&sample)?, preparation),
+        decisions: scored.then(|| predictor.sample_decision(&sample)).transpose()?,
         shares,
         truths: table.chosen(rows),
         classes: table.task().outputs(),

@@ -174,7 +174,7 @@ fn dependences(
     columns.sort_by(|a, b| b.1.total_cmp(a.1));
     let stride = split.test.len().div_ceil(MEANS);
     let rows: Vec<usize> = split.test.iter().copied().step_by(stride).collect();
-    let raw = table.raw.select(Axis(0), &rows);
+    let raw = table.dense(&rows);
     let (class, name) = watched(table);
     let mut found = Vec::new();
     for ((column, at), _) in columns.into_iter().take(DEPENDENCES) {
@@ -187,7 +187,7 @@ fn dependences(
         for (place, value) in values.iter().enumerate() {
             let mut inputs = raw.clone();
             inputs.slice_mut(own).assign(value);
-            let said = said_of_inputs(predictor, table, (&rows, inputs), preparation)?;
+            let said = said_of_inputs(predictor, table, (&rows, inputs.into()), preparation)?;
             let across = if levels.is_empty() { value[0] } else { place as f64 };
             points.push((across, said.mean(class)));
         }
@@ -229,7 +229,7 @@ impl Worth {
         preparation: &Preparation,
         (score, streams): (Option<f64>, &Streams),
     ) -> Result<(), WorkbenchError> {
-        let raw = table.raw.select(Axis(0), &split.test);
+        let raw = table.dense(&split.test);
         let mut losses = Vec::new();
         let mut at = 0;
         for column in &table.schema.columns {
@@ -239,7 +239,7 @@ impl Worth {
             let own = s![.., at..at + column.width()];
             inputs.slice_mut(own).assign(&raw.slice(own).select(Axis(0), &order));
             at += column.width();
-            let said = said_of_inputs(predictor, table, (&split.test, inputs), preparation)?;
+            let said = said_of_inputs(predictor, table, (&split.test, inputs.into()), preparation)?;
             let without = said.scores().get(self.metric.name()).copied();
             let sign = if self.metric.larger_is_better() { 1.0 } else { -1.0 };
             losses.push(

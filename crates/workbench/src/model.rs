@@ -349,7 +349,7 @@ impl Model {
         table: &Table,
         epsilon: f64,
     ) -> Result<BTreeMap<&'static str, f64>, WorkbenchError> {
-        let inputs = self.prepared(table.raw.clone(), &table.name, &table.lines)?;
+        let inputs = self.prepared(table.raw.dense(0..table.rows()), &table.name, &table.lines)?;
         let rows = inputs.nrows() as f64;
         let mut found = BTreeMap::from([("rows", rows)]);
         let kernel = self.predictor.fitted_kernel();
@@ -402,7 +402,7 @@ impl Model {
         table: &Table,
         name: &str,
     ) -> Result<Option<Array2<f64>>, WorkbenchError> {
-        let inputs = || self.prepared(table.raw.clone(), &table.name, &table.lines);
+        let inputs = || self.prepared(table.raw.dense(0..table.rows()), &table.name, &table.lines);
         if name == "points" {
             return inputs().map(Some).map_err(Into::into);
         }
@@ -478,22 +478,28 @@ impl Model {
         if let Some(unheld) = &table.unheld {
             return said_in_parts(unheld, table, None, |part| self.said(part, threads));
         }
-        let predicted = self.predict(table.raw.clone(), &table.name, &table.lines, threads)?;
-        let predictions = match predicted {
-            Predicted::Classes(labels) => Predictions::Classes(labels),
-            Predicted::Values(values) => Predictions::Real(values),
-        };
-        let asked = matches!(table.truths, Truths::Classes(_));
-        let shares = || self.probabilities(table.raw.clone(), &table.name, &table.lines, threads);
-        let shares = match asked.then(shares).transpose() {
-            Err(WorkbenchError::NoProbabilities { .. }) => None,
-            other => other?,
-        };
-        let (truths, classes) = (table.truths.clone(), table.task().outputs());
-        let scored = asked && shares.is_none();
-        let decision = || self.decision(table.raw.clone(), &table.name, &table.lines, threads);
-        let decisions = scored.then(decision).transpose()?;
-        Ok(NamedInterval { predictions, shares, decisions, truths, classes })
+        let (classes, mut first) = (table.task().outputs(), 0);
+        let said = table.dense_parts().map(|(raw, lines)| {
+            let rows: Vec<usize> = (first..first + lines.len()).collect();
+            first += lines.len();
+            let name = &table.name;
+            let predictions = match self.predict(raw.clone(), name, lines, threads)? {
+                Predicted::Classes(labels) => Predictions::Classes(labels),
+                Predicted::Values(values) => Predictions::Real(values),
+            };
+            let truths = table.chosen(&rows);
+            let asked = matches!(truths, Truths::Classes(_));
+            let shares = || self.probabilities(raw.clone(), name, lines, threads);
+            let shares = match asked.then(shares).transpose() {
+                Err(WorkbenchError::NoProbabilities { .. }) => None,
+                other => other?,
+            };
+            let scored = asked && shares.is_none();
+            let decisions = scored.then(|| self.decision(raw, name, lines, threads)).transpose()?;
+            Ok(NamedInterval { predictions, shares, decisions, truths, classes })
+        });
+        let said = said.collect::<Result<Vec<_>, WorkbenchError>>()?;
+        Ok(NamedInterval::joined(said).expect("a table has rows"))
     }
 
     fn prepared(
@@ -507,7 +513,7 @@ impl Model {
     }
 }
 
-fn append(all: &mut Array2<f64>, part: &Array2<f64>) -> Result<(), LearningError> {
+pub(crate) fn append(all: &mut Array2<f64>, part: &Array2<f64>) -> Result<(), LearningError> {
     all.append(Axis(0), part.view()).map_err(|error| LearningError::Numerical {
         operation: "collecting the scores of rows",
         reason: error.to_string(),

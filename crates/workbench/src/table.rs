@@ -6,7 +6,8 @@ use mercer_datasets::{
     SchemaOptions, Split, Truth, Truths, Widened, survey,
 };
 use mercer_learning::{Sample, Streams, Task, one_line};
-use ndarray::{Array1, Array2, Axis};
+use mercer_linalg::{Matrix, SparseRows, dense_rows, sparse_row};
+use ndarray::{Array1, Array2};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -19,7 +20,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// assert_eq!((&table.truths, &table.lines[..]), (&Truths::Classes(vec![1, 0, 1]), &[2, 3, 4][..]));
-/// assert!(table.raw[[1, 0]].is_nan()); // missing, until a fit fills it
+/// assert!(table.raw.at(1, 0).is_nan()); // missing, until a fit fills it
 /// # Ok::<(), mercer_workbench::WorkbenchError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +29,8 @@ pub struct Table {
     pub name: String,
     /// What its columns mean.
     pub schema: Schema,
-    /// Its numbers, `n × d`, NaN where one is missing.
-    pub raw: Array2<f64>,
+    /// Its numbers, `n × d`, NaN where one is missing. Of rows that are mostly 0 only the others are held.
+    pub raw: Matrix,
     /// Its targets.
     pub truths: Truths,
     /// The line of each row.
@@ -80,16 +81,9 @@ impl Table {
     /// Those of [`survey`] and of [`mercer_datasets::Reading::next`].
     pub fn read(file: &RowFile, options: &SchemaOptions) -> Result<Self, WorkbenchError> {
         let (schema, rows) = survey(file, options)?;
-        let cells = rows.saturating_mul(schema.width());
-        if cells > options.limits.cells {
-            let buffer = (options.limits.cells / schema.width()).clamp(2, 100_000);
-            let problem = format!(
-                "has {rows} rows of {} numbers, more than the {} that are held at once; read it in passes \
-                 (--method rf-sgd --buffer {buffer}), or take fewer rows or columns",
-                schema.width(),
-                options.limits.cells
-            );
-            return Err(DataError::Format { file: file.name().to_owned(), problem }.into());
+        // Of svmlight the numbers that are not 0 count, once they are read.
+        if !schema.sparse {
+            require_cells(file.name(), (rows, schema.width()), options.limits.cells)?;
         }
         Self::with_schema(file, schema)
     }
@@ -204,7 +198,7 @@ impl Table {
         drop(reading);
         require_rows(file, lines.len())?;
         let (name, sha256) = (file.name().to_owned(), file.sha256()?);
-        let raw = Array2::zeros((0, schema.width()));
+        let raw = Array2::zeros((0, schema.width())).into();
         let (division, weights, unheld) = (None, None, Some(unheld));
         Ok(Self { name, schema, raw, truths, lines, sha256, division, weights, unheld })
     }
@@ -292,7 +286,7 @@ impl Table {
     /// let table = Table::read(&read("x,kind\n1,a\n2,b\n3,a\n")?, &SchemaOptions::default())?;
     /// let widened = Widened { drop: vec!["note".to_owned()], ..Widened::default() };
     /// let wider = Table::wider(&read("note,x,kind\nnew,7,b\n")?, table.schema, &widened)?;
-    /// assert_eq!(wider.raw, ndarray::array![[7.0]]);
+    /// assert_eq!(wider.raw.at(0, 0), 7.0);
     /// # Ok::<(), mercer_workbench::WorkbenchError>(())
     /// ```
     ///
@@ -304,7 +298,13 @@ impl Table {
         widened: &Widened,
     ) -> Result<Self, WorkbenchError> {
         let mut reading = reading_with_target(file, &schema, widened)?;
-        let (raw, truths, lines) = reading.chunk(usize::MAX, true)?;
+        let (raw, truths, lines) = if schema.sparse {
+            let (rows, truths, lines) = reading.sparse()?;
+            (held(rows, file.name())?, truths, lines)
+        } else {
+            let (rows, truths, lines) = reading.chunk(usize::MAX, true)?;
+            (rows.into(), truths, lines)
+        };
         drop(reading);
         require_rows(file, lines.len())?;
         let (name, sha256) = (file.name().to_owned(), file.sha256()?);
@@ -315,6 +315,23 @@ impl Table {
     /// Returns the number of rows.
     pub const fn rows(&self) -> usize {
         self.lines.len()
+    }
+
+    /// All numbers of some rows.
+    pub(crate) fn dense(&self, rows: &[usize]) -> Array2<f64> {
+        self.raw.select(rows).dense(0..rows.len())
+    }
+
+    /// All numbers, with their lines: of rows that are mostly 0 some at a time.
+    pub(crate) fn dense_parts(&self) -> impl Iterator<Item = (Array2<f64>, &[usize])> {
+        let rows = match self.raw {
+            Matrix::Dense(_) => self.rows(),
+            Matrix::Sparse(_) => (MANY / self.schema.width()).max(1),
+        };
+        (0..self.rows()).step_by(rows.max(1)).map(move |start| {
+            let part = start..(start + rows).min(self.rows());
+            (self.raw.dense(part.clone()), &self.lines[part])
+        })
     }
 
     /// Returns the task.
@@ -335,9 +352,11 @@ impl Table {
     pub fn holes(&self) -> Vec<(&str, usize)> {
         let mut at = 0;
         let mut found = Vec::new();
+        // Sparse rows have none.
+        let Matrix::Dense(raw) = &self.raw else { return found };
         for column in &self.schema.columns {
             // Of a category all cells are missing, or none.
-            let rows = self.raw.column(at).iter().filter(|cell| cell.is_nan()).count();
+            let rows = raw.column(at).iter().filter(|cell| cell.is_nan()).count();
             at += column.width();
             if rows > 0 {
                 found.push((column.name.as_str(), rows));
@@ -367,7 +386,14 @@ impl Table {
             truth.hash(&mut hash);
             // Two missing numbers are alike, whatever stood there.
             let bits = |number: &f64| if number.is_nan() { f64::NAN } else { *number }.to_bits();
-            self.raw.row(*row).iter().for_each(|number| bits(number).hash(&mut hash));
+            match &self.raw {
+                Matrix::Dense(raw) => raw.row(*row).iter().for_each(|x| bits(x).hash(&mut hash)),
+                Matrix::Sparse(raw) => {
+                    let (columns, values) = sparse_row(raw, *row);
+                    columns.hash(&mut hash);
+                    values.iter().for_each(|x| bits(x).hash(&mut hash));
+                }
+            }
             !seen.insert(hash.finish())
         };
         // Of rows that are not held nothing is known.
@@ -390,10 +416,7 @@ impl Table {
     /// # Panics
     /// If there is no such row.
     pub fn truth(&self, row: usize) -> Truth {
-        match &self.truths {
-            Truths::Classes(labels) => Truth::Class(labels[row]),
-            Truths::Values(values) => Truth::Value(values[row]),
-        }
+        self.truths.of(row)
     }
 
     /// Learns how rows are filled and scaled from these rows and no others. Each counts as often as its weight says.
@@ -440,11 +463,23 @@ impl Table {
             );
             return Err(WorkbenchError::Argument { name: "weights", value, must });
         }
+        let own_weight = |row: usize| weights.map(|weights| weights.values[row]);
+        let raw = match &self.raw {
+            Matrix::Dense(raw) => raw,
+            Matrix::Sparse(raw) if impute.is_none() => {
+                let of = |row| (self.truth(row), own_weight(row).unwrap_or(1.0));
+                let mut preparing = preparing.keeping_zeros();
+                preparing.see_sparse(raw, rows, of);
+                return Ok(preparing.finish()?);
+            }
+            // What fills a hole is learned from all numbers.
+            Matrix::Sparse(raw) => &dense_rows(raw, 0..raw.rows()),
+        };
         for &row in rows {
-            let numbers = self.raw.row(row);
+            let numbers = raw.row(row);
             let numbers = numbers.as_slice().expect("rows of the table are contiguous");
             let (truth, line) = (Some(self.truth(row)), self.lines[row]);
-            match weights.map(|weights| weights.values[row]) {
+            match own_weight(row) {
                 None => preparing.see(numbers, truth, &self.name, line)?,
                 Some(weight) => preparing.see_weighted(numbers, truth, &self.name, line, weight)?,
             }
@@ -475,7 +510,7 @@ impl Table {
         rows: &[usize],
         preparation: &Preparation,
     ) -> Result<Sample, WorkbenchError> {
-        self.sample_with(rows, self.raw.select(Axis(0), rows), preparation)
+        self.sample_with(rows, self.raw.select(rows), preparation)
     }
 
     /// Returns how many rows are held at a time, where not all are.
@@ -505,11 +540,11 @@ impl Table {
     pub(crate) fn sample_with(
         &self,
         rows: &[usize],
-        mut inputs: Array2<f64>,
+        inputs: Matrix,
         preparation: &Preparation,
     ) -> Result<Sample, WorkbenchError> {
         let lines: Vec<usize> = rows.iter().map(|&row| self.lines[row]).collect();
-        preparation.apply(&mut inputs, &self.schema, &self.name, &lines)?;
+        let inputs = preparation.applied(inputs, &self.schema, &self.name, &lines)?;
         let sample = sample_of(inputs, self.chosen(rows), &self.schema, preparation)?;
         // A column of a kernel matrix belongs to a row.
         Ok(sample.numbered(rows.to_vec(), self.rows()))
@@ -578,9 +613,43 @@ pub(crate) const fn task_of(schema: &Schema) -> Task {
     }
 }
 
+/// Share of numbers up to which svmlight rows are held by what is not 0, and numbers from which they are.
+const MOSTLY_ZERO: f64 = 0.1;
+const MANY: usize = 1 << 20;
+
+/// The rows of an svmlight file as they are held.
+fn held(rows: SparseRows, file: &str) -> Result<Matrix, WorkbenchError> {
+    let (n, d) = rows.shape();
+    let cells = n.saturating_mul(d);
+    let mostly_zero = cells >= MANY && rows.nnz() as f64 <= MOSTLY_ZERO * cells as f64;
+    // A hole is filled as in any table.
+    if mostly_zero && rows.data().iter().all(|value| !value.is_nan()) {
+        return Ok(Matrix::Sparse(rows));
+    }
+    require_cells(file, (n, d), SchemaOptions::default().limits.cells)?;
+    Ok(Matrix::Dense(dense_rows(&rows, 0..n)))
+}
+
+/// Refuses more numbers than are held at once.
+pub(crate) fn require_cells(
+    file: &str,
+    (rows, width): (usize, usize),
+    most: usize,
+) -> Result<(), WorkbenchError> {
+    if rows.saturating_mul(width) <= most {
+        return Ok(());
+    }
+    let buffer = (most / width).clamp(2, 100_000);
+    let problem = format!(
+        "has {rows} rows of {width} numbers, more than the {most} that are held at once; read it in passes \
+         (--method rf-sgd --buffer {buffer}), or take fewer rows or columns"
+    );
+    Err(DataError::Format { file: file.to_owned(), problem }.into())
+}
+
 /// A sample of prepared inputs.
 pub(crate) fn sample_of(
-    inputs: Array2<f64>,
+    inputs: impl Into<Matrix>,
     truths: Truths,
     schema: &Schema,
     preparation: &Preparation,

@@ -1,3 +1,4 @@
+use crate::fit::require_room;
 use crate::kernel_matrix::require_whole;
 use crate::unheld::one_class_first;
 use crate::windows::first_rows;
@@ -168,6 +169,7 @@ pub fn tune(
     };
     sample.require_two_classes()?;
     method.check_active(&choices.settings, &sample.shape())?;
+    require_room(method, &sample, choices)?;
     let streams = Streams::root(choices.seed);
     tune_sample(
         method,

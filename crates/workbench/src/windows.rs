@@ -239,7 +239,7 @@ pub(crate) fn said_in_parts(
     let mut part = Table {
         name: table.name.clone(),
         schema: table.schema.clone(),
-        raw: Array2::zeros((0, 0)),
+        raw: Array2::zeros((0, 0)).into(),
         truths: Truths::none(table.schema.target.kind),
         lines: Vec::new(),
         sha256: String::new(),
@@ -249,7 +249,8 @@ pub(crate) fn said_in_parts(
     };
     let mut all = Vec::new();
     loop {
-        (part.raw, part.truths, part.lines) = reading.chunk(part_of(&table.schema), true)?;
+        let (raw, truths, lines) = reading.chunk(part_of(&table.schema), true)?;
+        (part.raw, part.truths, part.lines) = (raw.into(), truths, lines);
         if part.lines.is_empty() {
             break;
         }

@@ -4,8 +4,8 @@ use crate::kernel_ridge::Stopped;
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::{
-    Cholesky, Iterated, JITTER_LADDER, LinalgError, SymmetricOperator, conjugate_gradients,
-    in_order, multiplied, product, symmetric_product,
+    Cholesky, Iterated, JITTER_LADDER, LinalgError, MatrixView, SymmetricOperator,
+    conjugate_gradients, in_order, multiplied, product, symmetric_product,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub(super) struct System<'a> {
 
 /// The rows of `K`.
 struct Rows<'a> {
-    inputs: ArrayView2<'a, f64>,
+    inputs: MatrixView<'a>,
     weights: Option<ArrayView1<'a, f64>>,
     total: f64,
     sections: Sections,
@@ -39,12 +39,12 @@ struct Rows<'a> {
 impl<'a> System<'a> {
     pub(super) fn new(
         kernel: Kernel,
-        points: ArrayView2<'_, f64>,
+        points: MatrixView<'_>,
         sample: &'a Sample,
         lambda: f64,
         fitting: &Fitting<'_>,
     ) -> Result<Self, LearningError> {
-        let (m, threads) = (points.nrows(), fitting.threads.max(1));
+        let (m, threads) = (points.dim().0, fitting.threads.max(1));
         let parts = PARTS * m * (1 + sample.task().outputs());
         let doubles = 4 * m as u64 * m as u64 + (parts + threads * HELD.max(m)) as u64;
         fitting.limits.reserve(8 * doubles)?;
@@ -60,7 +60,7 @@ impl<'a> System<'a> {
             .map_err(|error| numerical(&error))?;
         fitting.limits.check()?;
         let rows = Rows {
-            inputs: sample.inputs(),
+            inputs: sample.matrix(),
             weights: sample.weights(),
             total: sample.total_weight(),
             sections: kernel.sections(points),
@@ -125,7 +125,7 @@ impl Rows<'_> {
         outputs: usize,
         of: impl Fn(Range<usize>, ArrayView2<'_, f64>) -> Array2<f64> + Sync,
     ) -> Array2<f64> {
-        let (n, m) = (self.inputs.nrows(), self.sections.len());
+        let (n, m) = (self.inputs.dim().0, self.sections.len());
         let held = (HELD / m).clamp(64, 512);
         let part = n.div_ceil(PARTS).next_multiple_of(held);
         let parts = in_order(self.threads, n.div_ceil(part), |index| {
@@ -133,7 +133,7 @@ impl Rows<'_> {
             let end = ((index + 1) * part).min(n);
             for start in (index * part..end).step_by(held) {
                 let rows = start..(start + held).min(end);
-                let values = self.sections.at(self.inputs.slice(s![rows.clone(), ..]));
+                let values = self.inputs.within(rows.clone(), |rows| self.sections.at(rows));
                 let mut made = of(rows.clone(), values.view());
                 if let Some(weights) = self.weights {
                     made *= &weights.slice(s![rows]).insert_axis(Axis(1));

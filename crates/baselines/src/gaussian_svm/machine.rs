@@ -5,8 +5,9 @@ use linfa::traits::Fit;
 use linfa_svm::Svm;
 use mercer_kernels::Kernel;
 use mercer_learning::{LearningError, Limits};
+use mercer_linalg::{Matrix, MatrixView};
 use mercer_solvers::{Dual as SmoDual, Precomputed, Smo};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 /// linfa drops dual variables below this as rounding.
 const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
@@ -14,7 +15,7 @@ const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
 /// Data that all SVMs of a fit share.
 #[derive(Clone, Copy)]
 pub(super) struct Dual<'a> {
-    pub(super) inputs: ArrayView2<'a, f64>,
+    pub(super) inputs: MatrixView<'a>,
     pub(super) kernel: Kernel,
     /// `s` of the Gaussian kernel where linfa solves, which knows no other kernel and no weights.
     pub(super) linfa: Option<f64>,
@@ -66,13 +67,19 @@ impl Dual<'_> {
         at_once: usize,
     ) -> Result<Machine, LearningError> {
         let rows = problem.rows();
-        let (n, d) = (rows.len(), self.inputs.ncols());
+        let n = rows.len();
+        let d = match self.inputs {
+            MatrixView::Dense(inputs) => inputs.ncols(),
+            MatrixView::Sparse(_) => 0,
+        };
         let whole = 8 * n * n;
         // The matrix or a part of it, and the rows copied for it.
         let held = if self.linfa.is_some() { whole } else { whole.min(KERNEL_BYTES) };
         self.limits.reserve((at_once * (held + 8 * n * d)) as u64)?;
-        let inputs = self.inputs.select(Axis(0), &rows);
-        let Some(std) = self.linfa else { return self.by_smo(&rows, &inputs, problem) };
+        let (std, inputs) = match (self.linfa, self.inputs.select(&rows)) {
+            (Some(std), Matrix::Dense(inputs)) => (std, inputs),
+            (_, inputs) => return self.by_smo(&rows, inputs.view(), problem),
+        };
         match problem {
             Problem::Signs { signs, .. } => self.classification(&rows, inputs, signs, std),
             Problem::Values { targets, epsilon } => self.regression(inputs, targets, *epsilon, std),
@@ -137,7 +144,7 @@ impl Dual<'_> {
     fn by_smo(
         &self,
         rows: &[usize],
-        inputs: &Array2<f64>,
+        inputs: MatrixView<'_>,
         problem: &Problem,
     ) -> Result<Machine, LearningError> {
         let dual = match problem {
@@ -156,11 +163,11 @@ impl Dual<'_> {
         let smo = Smo { tolerance: self.tolerance, cache_bytes: KERNEL_BYTES, ..Smo::default() };
         let check = || self.limits.check().map_err(Stop::Limit);
         let found = if 8 * rows.len() * rows.len() <= KERNEL_BYTES {
-            let gram = self.kernel.gram(inputs.view());
+            let gram = self.kernel.gram(inputs);
             let stored = Precomputed::new(gram.view()).map_err(|error| unsolved(&error))?;
             smo.solve_checked(&stored, &dual, None, check)?
         } else {
-            smo.solve_checked(&Computed::new(self.kernel, inputs.view()), &dual, None, check)?
+            smo.solve_checked(&Computed::new(self.kernel, inputs), &dual, None, check)?
         };
         let weights = rows.iter().copied().zip(found.weights).filter(|(_, weight)| *weight != 0.0);
         Ok(Machine {

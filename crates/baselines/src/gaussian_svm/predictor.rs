@@ -2,6 +2,7 @@ use super::machine::Machine;
 use crate::sections::{between_others, kept, restored};
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
+use mercer_linalg::MatrixView;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +87,7 @@ impl SupportVectors {
     pub(super) fn new(
         task: Task,
         kernel: Kernel,
-        inputs: ArrayView2<'_, f64>,
+        inputs: MatrixView<'_>,
         machines: &[Machine],
         reading: Reading,
     ) -> Self {
@@ -102,7 +103,7 @@ impl SupportVectors {
                 weights[[place, column]] = weight;
             }
         }
-        let sections = kernel.sections(inputs.select(Axis(0), &rows).view());
+        let sections = kernel.sections(inputs.select(&rows).view());
         let rhos = machines.iter().map(|machine| machine.rho).collect();
         let groups = groups(&weights, &reading);
         Self { task, sections, weights, rhos, reading, groups }

@@ -41,7 +41,7 @@ pub(crate) fn of_ridge(
     // Rows of one class alone would be met by any ridge.
     let rows = rows.map(|rows| with_other_classes(rows, sample));
     let rows = rows.unwrap_or_else(|| (0..sample.rows()).collect());
-    let gram = || kernel.gram(sample.inputs().select(Axis(0), &rows).view());
+    let gram = || kernel.gram(sample.matrix().select(&rows).view());
     let weights = sample.weights().map(|weights| weights.select(Axis(0), &rows));
     let regressed = Regressed { targets: y.select(Axis(0), &rows), centre, weights };
     chosen_ridge("lambda", regressed, fitting, gram)

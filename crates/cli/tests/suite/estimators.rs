@@ -5,7 +5,7 @@ use mercer_datasets::{RowFile, RowFormat, SchemaOptions};
 use mercer_learning::{Method, Settings, Task};
 use mercer_methods::registry;
 use mercer_workbench::{Choices, Model, Origin, Predicted, Table, WorkbenchError, fit};
-use ndarray::{Axis, s};
+use ndarray::Axis;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -78,8 +78,9 @@ fn every_model_survives_its_file_bit_by_bit() {
             .unwrap_or_else(|e| panic!("{}: {e}", method.name));
         assert_eq!(again.header, model.header, "{}", method.name);
         assert_eq!(again.to_bytes().unwrap(), bytes, "{}", method.name);
-        let predict =
-            |model: &Model| model.predict(table.raw.clone(), "t", &table.lines, 2).unwrap();
+        let predict = |model: &Model| {
+            model.predict(table.raw.dense(0..table.rows()), "t", &table.lines, 2).unwrap()
+        };
         assert_eq!(predict(&again), predict(&model), "{}", method.name);
         // The same words give the same model, to the last bit.
         assert_eq!(fitted(method, &table).unwrap().to_bytes().unwrap(), bytes, "{}", method.name);
@@ -99,8 +100,8 @@ fn every_model_survives_its_file_bit_by_bit() {
             ),
         }
         // No threads, no company, no order changes a row's prediction.
-        let alone = model.predict(table.raw.slice(s![7..8, ..]).to_owned(), "t", &[1], 1).unwrap();
-        let mut turned = table.raw.clone();
+        let alone = model.predict(table.raw.dense(7..8), "t", &[1], 1).unwrap();
+        let mut turned = table.raw.dense(0..table.rows());
         turned.invert_axis(Axis(0));
         let turned =
             model.predict(turned.as_standard_layout().into_owned(), "t", &table.lines, 1).unwrap();
@@ -196,7 +197,9 @@ fn few_rows_and_columns_end_in_a_model_or_in_a_clear_error() {
             let ended = table.and_then(|table| fitted(method, &table).map(|model| (table, model)));
             match ended {
                 Ok((table, model)) => {
-                    let found = model.predict(table.raw.clone(), "t", &table.lines, 1).unwrap();
+                    let found = model
+                        .predict(table.raw.dense(0..table.rows()), "t", &table.lines, 1)
+                        .unwrap();
                     if let Predicted::Values(values) = found {
                         assert!(values.iter().all(|v| v.is_finite()), "{} of {what}", method.name);
                     }
@@ -264,7 +267,8 @@ fn narrow_and_wide_numbers_are_the_same_numbers() {
                 let table = Table::read(file, &SchemaOptions::default()).unwrap();
                 let model = fitted(method, &table)
                     .unwrap_or_else(|error| panic!("{}: {error}", method.name));
-                match model.predict(table.raw.clone(), "t", &table.lines, 1).unwrap() {
+                match model.predict(table.raw.dense(0..table.rows()), "t", &table.lines, 1).unwrap()
+                {
                     Predicted::Classes(classes) => classes.into_iter().map(u64::from).collect(),
                     Predicted::Values(values) => values.into_iter().map(f64::to_bits).collect(),
                 }

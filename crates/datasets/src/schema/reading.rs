@@ -7,6 +7,7 @@ use crate::shell::shell_word;
 use crate::table::label_name;
 use crate::{DataError, Kind};
 use mercer_learning::counted;
+use mercer_linalg::{SparseRows, sparse_rows};
 use ndarray::Array2;
 use std::collections::{BTreeMap, HashSet};
 
@@ -125,6 +126,8 @@ pub struct Reading<'a> {
     /// That columns are left out.
     told_unseen: bool,
     row: Vec<f64>,
+    /// What is not 0 in the row, in place of it, where only that is wanted.
+    sparse: Option<Vec<(u32, f64)>>,
     widened: &'a Widened,
     /// Where the columns stand that are carried along, and their texts since they were last taken.
     carried: Vec<usize>,
@@ -172,6 +175,7 @@ impl<'a> Reading<'a> {
             fresh: true,
             told_unseen: false,
             row: vec![0.0; schema.width()],
+            sparse: None,
             widened,
             carried: Vec::new(),
             kept: Vec::new(),
@@ -300,6 +304,7 @@ impl<'a> Reading<'a> {
         let fresh = std::mem::take(&mut self.fresh);
         let Self { schema, file, rows, places, target, levels, labels, row, told_unseen, .. } =
             self;
+        let sparse = &mut self.sparse;
         let unknown = self.widened.unknown;
         let Some((line, found)) = rows.next()? else { return Ok(None) };
         let at = self.passed;
@@ -318,7 +323,22 @@ impl<'a> Reading<'a> {
         };
         let told = match found {
             Row::Sparse { target, entries } => {
-                let unseen = sparse_row(schema, entries, row).map_err(wrong)?;
+                let unseen = match sparse {
+                    Some(kept) => {
+                        kept.clear();
+                        let keep = |at, value| {
+                            if value != 0.0 {
+                                kept.push((at as u32, value));
+                            }
+                        };
+                        sparse_row(schema, entries, keep)
+                    }
+                    None => {
+                        row.fill(0.0);
+                        sparse_row(schema, entries, |at, value| row[at] = value)
+                    }
+                };
+                let unseen = unseen.map_err(wrong)?;
                 if let Some(column) = unseen.filter(|_| !std::mem::replace(told_unseen, true)) {
                     tracing::warn!(
                         "{name}: column {column} is left out, as is every column that no row of the fit has"
@@ -391,6 +411,42 @@ impl<'a> Reading<'a> {
     }
 }
 
+impl Reading<'_> {
+    /// Reads all further rows of an svmlight file with their targets, by what is not 0 in them (`n × d`).
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, RowFormat, SchemaOptions, Truths, survey};
+    /// let file = RowFile::spooled(&b"-1 2:0.5\n+1 1:3\n"[..], "toys", Some(RowFormat::Svmlight))?;
+    /// let (schema, _) = survey(&file, &SchemaOptions::default())?;
+    /// let (rows, truths, lines) = schema.read(&file)?.sparse()?;
+    /// assert_eq!((rows.nnz(), rows.get(0, 1), lines), (2, Some(&0.5), vec![1, 2]));
+    /// assert_eq!(truths, Truths::Classes(vec![0, 1]));
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reading::next`].
+    ///
+    /// # Panics
+    /// If the file is a table.
+    pub fn sparse(&mut self) -> Result<(SparseRows, Truths, Vec<usize>), DataError> {
+        assert!(self.schema.sparse, "a table has all its numbers");
+        self.sparse = Some(Vec::new());
+        let (mut rows, mut lines) = (Vec::new(), Vec::new());
+        let mut truths = Truths::none(self.schema.target.kind);
+        while let Some((line, truth)) = self.advance(true)? {
+            let Some(truth) = truth else { continue };
+            rows.extend(self.sparse.clone());
+            lines.push(line);
+            if let Some(truth) = truth {
+                truths.push(truth);
+            }
+        }
+        self.sparse = None;
+        Ok((sparse_rows(self.row.len(), rows), truths, lines))
+    }
+}
+
 /// How unlikely it must be that a file numbered from 0 has no column 0, to be refused.
 const UNLIKELY: f64 = 1e-3;
 
@@ -433,13 +489,12 @@ fn hold_numbering(schema: &Schema, file: &RowFile) -> Result<(), DataError> {
     Ok(())
 }
 
-/// Lays out the columns of an svmlight row that are not 0; also returns one that no row of the fit has.
+/// Puts the numbers of an svmlight row in their places; also returns a column that no row of the fit has.
 fn sparse_row(
     schema: &Schema,
     entries: &[(u32, f64)],
-    row: &mut [f64],
+    mut put: impl FnMut(usize, f64),
 ) -> Result<Option<u32>, String> {
-    row.fill(0.0);
     let columns = schema.columns.as_slice();
     let [first, last] =
         [columns.first(), columns.last()].map(|end| end.map_or(0, |c| c.position as u32));
@@ -456,7 +511,7 @@ fn sparse_row(
         }
         at += columns[at..].partition_point(|known| known.position < column as usize);
         if columns[at].position == column as usize {
-            row[at] = value;
+            put(at, value);
         } else {
             unseen = Some(column);
         }
