@@ -1,6 +1,7 @@
 use crate::{DataError, Limits};
 use liblzma::stream::{CONCATENATED, Stream};
-use std::io::Read;
+use flate2::bufread::GzDecoder;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 /// What a decompressor may use for its dictionary; the highest xz preset needs 65 MiB.
@@ -19,6 +20,41 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, DataError> {
 
 /// How what zstd packs begins.
 pub(crate) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+/// Unpacks gzip: members one after the other, with the zero bytes behind them that tapes and block devices leave.
+pub(crate) struct Gzip<R: BufRead>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Gzip<R> {
+    pub(crate) fn new(packed: R) -> Self {
+        Self(Some(GzDecoder::new(packed)))
+    }
+}
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let count = member.read(to)?;
+            if count > 0 || to.is_empty() {
+                return Ok(count);
+            }
+            let Some(mut packed) = self.0.take().map(GzDecoder::into_inner) else { break };
+            loop {
+                let start = packed.fill_buf()?;
+                if start.is_empty() {
+                    return Ok(0);
+                }
+                let zeros = start.iter().take_while(|byte| **byte == 0).count();
+                let more = zeros < start.len();
+                packed.consume(zeros);
+                if more {
+                    break;
+                }
+            }
+            self.0 = Some(GzDecoder::new(packed));
+        }
+        Ok(0)
+    }
+}
 
 /// Removes the gzip, xz, bzip2 or zstd shell of `bytes`, known by its first bytes. Without a shell the bytes are
 /// returned as they are.
@@ -44,7 +80,7 @@ pub(crate) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 pub fn decompress(bytes: Vec<u8>, file: &str, limits: &Limits) -> Result<Vec<u8>, DataError> {
     let likely = bytes.len() as u64 * 4;
     let (kind, poured) = if bytes.starts_with(&[0x1f, 0x8b]) {
-        let reader = flate2::bufread::MultiGzDecoder::new(bytes.as_slice());
+        let reader = Gzip::new(bytes.as_slice());
         ("gzip", pour(reader, file, limits, likely))
     } else if bytes.starts_with(b"\xfd7zXZ\0") {
         let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)

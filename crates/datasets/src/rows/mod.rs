@@ -14,7 +14,7 @@ mod svmlight;
 mod text;
 
 use crate::DataError;
-use crate::compression::ZSTD;
+use crate::compression::{Gzip, ZSTD};
 use copied::{Copied, Original};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -196,6 +196,10 @@ pub struct RowFile {
     prelude: usize,
     /// Lines that begin so are read over.
     comment: Option<u8>,
+    /// A comma begins the decimals of its numbers.
+    decimal_comma: bool,
+    /// Whether its format was given, not guessed.
+    given: bool,
     /// Where standard input was written, gone with this.
     spool: Option<Spool>,
     /// The file read in its place.
@@ -267,7 +271,17 @@ impl RowFile {
         }
         let (path, format) = (path.to_owned(), known.unwrap_or(RowFormat::Text(b',')));
         let mut file =
-            Self { path, name, format, prelude: 0, comment: None, spool: None, copied: None };
+            Self {
+                path,
+                name,
+                format,
+                prelude: 0,
+                comment: None,
+                decimal_comma: false,
+                given: given.is_some(),
+                spool: None,
+                copied: None,
+            };
         let original = Original::by_suffix(&file.path);
         // The suffix of a text is looked into, since other formats are saved under it.
         let certain =
@@ -284,13 +298,14 @@ impl RowFile {
             return Ok(());
         }
         let mut magic = [0; 4];
-        let mut file = File::open(&self.path).map_err(DataError::io(&self.path))?;
+        let called = Path::new(&self.name);
+        let mut file = File::open(&self.path).map_err(DataError::io(called))?;
         if file.read_exact(&mut magic).is_ok() && magic == *b"PAR1" {
             self.format = RowFormat::Parquet;
             tracing::info!("{}: it looks like Parquet, and is read as that", self.name);
             return Ok(());
         }
-        let failed = |error| DataError::io(&self.path)(error);
+        let failed = |error| DataError::io(called)(error);
         let original = match named {
             None => Original::by_beginning(self.reader()?).map_err(failed)?,
             named => named,
@@ -308,7 +323,7 @@ impl RowFile {
         } else {
             let mut start = Vec::new();
             let reader = self.reader()?.take(LOOKED_AT);
-            prelude::lines(reader, &mut start).map_err(DataError::io(&self.path))?;
+            prelude::lines(reader, &mut start).map_err(DataError::io(Path::new(&self.name)))?;
             if by_suffix(&self.path).is_some() || !svmlight::is_like(&start) {
                 return Ok(());
             }
@@ -328,7 +343,7 @@ impl RowFile {
         }
         let mut start = Vec::new();
         let reader = self.reader()?.take(LOOKED_AT);
-        prelude::lines(reader, &mut start).map_err(DataError::io(&self.path))?;
+        prelude::lines(reader, &mut start).map_err(DataError::io(Path::new(&self.name)))?;
         let found = prelude::of(&start, given.then_some(expected), expected);
         (self.format, self.prelude) = (RowFormat::Text(found.separator), found.skipped);
         if let Some(told) = found.told {
@@ -354,6 +369,8 @@ impl RowFile {
             format: format.unwrap_or(RowFormat::Text(b',')),
             prelude: 0,
             comment: None,
+            decimal_comma: false,
+            given: format.is_some(),
             spool: Some(spool),
             copied: None,
         };
@@ -378,6 +395,29 @@ impl RowFile {
         self.prelude = self.prelude.max(lines);
         self.comment = comment;
         self
+    }
+
+    /// Reads numbers of a text as other countries write them: a comma begins their decimals, and points may stand between
+    /// their thousands. A comma separates fields then only where nothing else does.
+    ///
+    /// ```
+    /// use mercer_datasets::{Row, RowFile};
+    /// let file = RowFile::spooled(&b"3,5;1.234,25;kg\n"[..], "toys", None)?.with_decimal_comma()?;
+    /// let mut rows = file.rows()?;
+    /// let Some((_, Row::Fields(fields))) = rows.next()? else { panic!("a row") };
+    /// assert_eq!([0, 1, 2].map(|at| fields.field(at).number()), [Some(3.5), Some(1234.25), None]);
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DataError::Io`].
+    pub fn with_decimal_comma(mut self) -> Result<Self, DataError> {
+        self.decimal_comma = true;
+        if self.format == RowFormat::Text(b',') && !self.given {
+            self.format = RowFormat::Text(b';');
+            self.look_at_beginning(false)?;
+        }
+        Ok(self)
     }
 
     /// Returns the name that errors use.
@@ -411,9 +451,10 @@ impl RowFile {
     /// # Errors
     /// [`DataError::Io`].
     pub fn sha256(&self) -> Result<String, DataError> {
-        let mut file = File::open(&self.path).map_err(DataError::io(&self.path))?;
+        let called = Path::new(&self.name);
+        let mut file = File::open(&self.path).map_err(DataError::io(called))?;
         let mut hash = Sha256::new();
-        std::io::copy(&mut file, &mut hash).map_err(DataError::io(&self.path))?;
+        std::io::copy(&mut file, &mut hash).map_err(DataError::io(called))?;
         Ok(crate::fingerprint::hexadecimal(&hash.finalize()))
     }
 
@@ -432,7 +473,8 @@ impl RowFile {
                     None => self.reader()?,
                 };
                 let before = (self.prelude, self.comment);
-                Source::Text(text::TextRows::new(reader, &self.name, separator, before))
+                let comma = self.decimal_comma;
+                Source::Text(text::TextRows::new(reader, &self.name, separator, before, comma))
             }
             RowFormat::Svmlight => {
                 Source::Svmlight(svmlight::SvmlightRows::new(self.reader()?, &self.name))
@@ -447,14 +489,13 @@ impl RowFile {
 
     /// The unpacked bytes.
     fn reader(&self) -> Result<Box<dyn BufRead + Send>, DataError> {
-        let file = File::open(&self.path).map_err(DataError::io(&self.path))?;
+        // A spool has a path that says nothing to its user.
+        let called = Path::new(&self.name);
+        let file = File::open(&self.path).map_err(DataError::io(called))?;
         let mut packed = BufReader::with_capacity(1 << 20, file);
-        let start = packed.fill_buf().map_err(DataError::io(&self.path))?;
+        let start = packed.fill_buf().map_err(DataError::io(called))?;
         Ok(if start.starts_with(&[0x1f, 0x8b]) {
-            Box::new(BufReader::with_capacity(
-                1 << 20,
-                flate2::bufread::MultiGzDecoder::new(packed),
-            ))
+            Box::new(BufReader::with_capacity(1 << 20, Gzip::new(packed)))
         } else if start.starts_with(b"\xfd7zXZ\0") {
             Box::new(BufReader::with_capacity(
                 1 << 20,
@@ -463,7 +504,7 @@ impl RowFile {
         } else if start.starts_with(b"BZh") {
             Box::new(BufReader::with_capacity(1 << 20, bzip2::bufread::MultiBzDecoder::new(packed)))
         } else if start.starts_with(ZSTD) {
-            let reader = zstd::Decoder::with_buffer(packed).map_err(DataError::io(&self.path))?;
+            let reader = zstd::Decoder::with_buffer(packed).map_err(DataError::io(called))?;
             Box::new(BufReader::with_capacity(1 << 20, reader))
         } else {
             crate::compression::unpacked(&self.name, start)?;

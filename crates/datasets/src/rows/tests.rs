@@ -195,3 +195,61 @@ fn the_suffix_tells_the_format() {
         assert_eq!(by_suffix(Path::new(name)), format, "{name}");
     }
 }
+
+/// Blanks in quotes are of a text; a number, a name of nothing and a field without quotes have none.
+#[test]
+fn blanks_in_quotes_are_kept() {
+    let text = b"\" a\", \"b \" ,\" 1.5 \",\" NA\", c \n";
+    let rows = all(text, RowFormat::Text(b',')).unwrap();
+    assert_eq!(rows[0].1, [" a", "b ", "1.5", "", "c"]);
+    let blanks = all(b"\"x y\"  2 \n", RowFormat::Text(BLANKS)).unwrap();
+    assert_eq!(blanks[0].1, ["x y", "2"]);
+}
+
+#[test]
+fn more_lines_are_skipped_than_there_are() {
+    let file = RowFile::spooled(&b"1,2\n3,4\n"[..], "f", None).unwrap();
+    let file = file.skipping(usize::MAX, None);
+    assert!(file.rows().unwrap().next().unwrap().is_none());
+}
+
+#[test]
+fn a_decimal_comma_is_a_point_where_it_was_asked_for() {
+    for (field, read) in [
+        ("3,5", "3.5"),
+        ("-1.234.567,25", "-1234567.25"),
+        ("\u{2212},5", "\u{2212}0.5"),
+        ("1.234", "1234"),
+        ("2,5e-3", "2.5e-3"),
+        ("7", "7"),
+        ("27.11.2026", "27.11.2026"),
+        ("1.23,4", "1.23,4"),
+        ("12.5", "12.5"),
+        ("a,b", "a,b"),
+        ("1,2,3", "1,2,3"),
+        ("", ""),
+    ] {
+        let text = format!("{field};x\n");
+        let file = RowFile::spooled(text.as_bytes(), "f", None).unwrap();
+        let file = file.with_decimal_comma().unwrap();
+        let mut rows = file.rows().unwrap();
+        let Some((_, Row::Fields(fields))) = rows.next().unwrap() else { panic!("{field}") };
+        assert_eq!((fields.field(0).text(), fields.field(1).text()), (read.into(), "x".into()));
+    }
+}
+
+/// Tapes and block devices fill up with zeros; a second member may follow.
+#[test]
+fn zeros_behind_gzip_are_no_member() {
+    let packed = |text: &[u8]| {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    };
+    let tail = [packed(b"1,2\n"), packed(b"3,4\n"), vec![0; 700]].concat();
+    assert_eq!(all(&tail, RowFormat::Text(b',')).unwrap().len(), 2);
+    let limits = crate::Limits::default();
+    assert_eq!(crate::decompress(tail, "f.gz", &limits).unwrap(), b"1,2\n3,4\n");
+    let broken = [packed(b"1,2\n"), b"junk".to_vec()].concat();
+    assert!(all(&broken, RowFormat::Text(b',')).is_err());
+}

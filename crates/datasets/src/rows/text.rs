@@ -16,6 +16,8 @@ pub(super) struct TextRows<'a> {
     prelude: usize,
     /// Lines that begin so are read over.
     comment: Option<u8>,
+    /// A comma begins the decimals.
+    decimal_comma: bool,
     line: usize,
     /// Fields of the first record, which all others have.
     width: Option<usize>,
@@ -31,6 +33,8 @@ pub(super) struct Record {
     raw: Vec<u8>,
     text: String,
     ends: Vec<usize>,
+    /// Which fields stand in quotes: their blanks are theirs. Empty for none.
+    quoted: Vec<bool>,
 }
 
 /// Where in a record a byte stands, as RFC 4180 has it. A quote opens only at the start of a field (blanks before it
@@ -100,10 +104,22 @@ impl<'a> TextRows<'a> {
         name: &'a str,
         separator: u8,
         (prelude, comment): (usize, Option<u8>),
+        decimal_comma: bool,
     ) -> Self {
         let record = Record::default();
         let (line, width, records) = (0, None, 0);
-        Self { reader, name, separator, prelude, comment, line, width, records, record }
+        Self {
+            reader,
+            name,
+            separator,
+            prelude,
+            comment,
+            decimal_comma,
+            line,
+            width,
+            records,
+            record,
+        }
     }
 
     pub(super) const fn record(&self) -> &Record {
@@ -116,7 +132,9 @@ impl<'a> TextRows<'a> {
             let path = Path::new(self.name);
             self.record.raw.clear();
             let raw = &mut self.record.raw;
-            self.reader.read_until(b'\n', raw).map_err(DataError::io(path))?;
+            if self.reader.read_until(b'\n', raw).map_err(DataError::io(path))? == 0 {
+                return Ok(None);
+            }
             self.prelude -= 1;
             self.line += 1;
         }
@@ -151,6 +169,9 @@ impl<'a> TextRows<'a> {
                 let problem = "is not UTF-8 text; save it as UTF-8, or convert it from what it is (iconv -f \
                                LATIN1 -t UTF-8)";
                 return wrong(problem.to_owned());
+            }
+            if self.decimal_comma {
+                self.record.point_decimals();
             }
             let found = self.record.ends.len();
             let width = *self.width.get_or_insert(found);
@@ -236,8 +257,9 @@ impl Record {
 
     /// Takes `raw` apart; whether it is UTF-8.
     fn split(&mut self, separator: u8) -> bool {
-        let Self { raw, text, ends } = self;
+        let Self { raw, text, ends, quoted } = self;
         ends.clear();
+        quoted.clear();
         // The buffers change places, so that neither is allocated anew.
         let mut bytes = std::mem::take(text).into_bytes();
         if raw.contains(&b'"') {
@@ -246,16 +268,34 @@ impl Record {
             }
             bytes.clear();
             let mut quoting = Quoting::Start;
+            // Where the quotes of a field close, if it has some: blanks around them are not of the field.
+            let (mut start, mut closed) = (0, None);
+            let end = |bytes: &mut Vec<u8>, closed: Option<usize>| {
+                if let Some(closed) = closed
+                    && bytes[closed..].iter().all(u8::is_ascii_whitespace)
+                {
+                    bytes.truncate(closed);
+                }
+            };
             for &byte in raw.iter() {
                 match quoting.step(byte, byte == separator) {
-                    Part::Quote => {}
+                    Part::Quote if quoting.is_open() => {
+                        bytes.truncate(start);
+                        closed = Some(start);
+                    }
+                    Part::Quote => closed = Some(bytes.len()),
                     Part::Content => bytes.push(byte),
                     Part::Separator => {
+                        end(&mut bytes, closed);
+                        quoted.push(closed.take().is_some());
                         ends.push(bytes.len());
                         bytes.push(byte);
+                        start = bytes.len();
                     }
                 }
             }
+            end(&mut bytes, closed);
+            quoted.push(closed.is_some());
         } else {
             std::mem::swap(raw, &mut bytes);
             let places = bytes.iter().enumerate().filter(|(_, byte)| **byte == separator);
@@ -299,8 +339,63 @@ impl Record {
 
     fn trimmed(&self, column: usize) -> &str {
         let start = if column == 0 { 0 } else { self.ends[column - 1] + 1 };
-        self.text[start..self.ends[column]].trim()
+        let text = &self.text[start..self.ends[column]];
+        let trimmed = text.trim();
+        // A number is one with blanks around it, and nothing is nothing.
+        let kept = self.quoted.get(column) == Some(&true)
+            && trimmed.len() < text.len()
+            && matches!(Field::of(trimmed), Field::Text(_))
+            && Field::Text(trimmed).number().is_none();
+        if kept { text } else { trimmed }
     }
+
+    /// Writes numbers whose decimals begin with a comma as numbers are written here.
+    fn point_decimals(&mut self) {
+        if !self.text.contains([',', '.']) {
+            return;
+        }
+        let (mut text, mut ends, mut start) = (String::new(), Vec::new(), 0);
+        for &end in &self.ends {
+            let field = &self.text[start..end];
+            match with_point(field.trim()) {
+                Some(number) => text += &number,
+                None => text += field,
+            }
+            ends.push(text.len());
+            // The separator.
+            text += self.text.get(end..=end).unwrap_or_default();
+            start = end + 1;
+        }
+        (self.text, self.ends) = (text, ends);
+    }
+}
+
+/// A number with a comma before its decimals, and perhaps points between its thousands, with a point there and none
+/// between them.
+fn with_point(text: &str) -> Option<String> {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let sign = text.find(|first: char| first.is_ascii_digit() || first == ',')?;
+    let (sign, number) = text.split_at(sign);
+    if !["", "-", "+", "\u{2212}"].contains(&sign) {
+        return None;
+    }
+    let (size, power) = match number.find(['e', 'E']) {
+        Some(at) => number.split_at(at),
+        None => (number, ""),
+    };
+    let (whole, decimals) = size.split_once(',').map_or((size, None), |(a, b)| (a, Some(b)));
+    let mut groups = whole.split('.');
+    let first = groups.next()?;
+    let rest: Vec<&str> = groups.collect();
+    let thousands = rest.iter().all(|group| group.len() == 3 && digits(group))
+        && (rest.is_empty() || matches!(first.len(), 1..=3));
+    let sound = thousands
+        && (digits(first) || first.is_empty() && decimals.is_some())
+        && decimals.is_none_or(digits)
+        && (decimals.is_some() || !rest.is_empty());
+    let decimals = decimals.map_or_else(String::new, |decimals| format!(".{decimals}"));
+    let first = if first.is_empty() { "0" } else { first };
+    sound.then(|| format!("{sign}{first}{}{decimals}{power}", rest.concat()))
 }
 
 impl Fields for Record {

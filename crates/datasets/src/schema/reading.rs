@@ -1,6 +1,6 @@
 use super::{
     Categories, Holds, InputColumn, MISSING, Numbering, Schema, TargetColumnKept, Truth, Truths,
-    has_head, near_column, shown, some_of,
+    has_head, near_column, shown, some_of, survey::separator_hint,
 };
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::shell::shell_word;
@@ -208,7 +208,7 @@ impl<'a> Reading<'a> {
             let Some((_, Row::Fields(fields))) = first.next()? else {
                 return Err(wrong("holds no rows".to_owned()));
             };
-            (0..fields.len()).map(|at| fields.field(at).text()).collect()
+            (0..fields.len()).map(|at| fields.field(at).text().trim().to_owned()).collect()
         };
         let (schema, widened) = (self.schema, self.widened);
         for (flag, wanted) in [("keep", &widened.keep), ("drop", &widened.drop)] {
@@ -505,7 +505,7 @@ fn sparse_row(
             let hint = match (base, column) {
                 (1, 0) => "; number the columns from 1, or fit to rows that are numbered from 0",
                 (0, column) if column == last + 1 => "; number the columns from 0, as at fit time",
-                _ => "",
+                _ => "; remove it, or fit to rows that have it",
             };
             return Err(format!("has column {column}, but the model knows {base} to {last}{hint}"));
         }
@@ -710,9 +710,9 @@ impl<'a> Expected<'a> {
         let all = self.columns.len();
         let counts = || {
             let separator = if found.len() == 1 && text {
-                "; is the separator right? (--format csv, semicolon or tsv)"
+                separator_hint(&found[0])
             } else {
-                "; give it the columns of the fit, in their order"
+                "; give it the columns of the fit, in their order".to_owned()
             };
             format!(
                 "has {}, but the model was fitted on {} ({all} with the target){separator}",
@@ -757,7 +757,7 @@ impl<'a> Expected<'a> {
                     some_of(&order)
                 )
             } else if found.len() == 1 && text && order.len() > 1 {
-                "; is the separator right? (--format csv, semicolon or tsv)".to_owned()
+                separator_hint(&found[0])
             } else if let Some(near) = near_column(name, &others) {
                 format!("; is it its column `{near}`? rename that")
             } else {

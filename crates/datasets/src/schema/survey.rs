@@ -218,9 +218,9 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         .collect();
     if inputs.is_empty() {
         let hint = if file.begins_with_names() {
-            "; is the separator right? (--format csv, semicolon or tsv)"
+            separator_hint(&names[target])
         } else {
-            ""
+            String::new()
         };
         return Err(wrong(format!("needs at least one input column beside the target{hint}")));
     }
@@ -280,6 +280,18 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     Ok((Schema { named, sparse: false, numbering: None, missing, columns, dropped, target }, count))
 }
 
+/// What to do about a table that seems to have a single column, called so.
+pub(super) fn separator_hint(name: &str) -> String {
+    let named = ['|', ';', '~', '^', ':'].into_iter().find(|&sign| name.contains(sign));
+    let flag = match named {
+        _ if name.contains('\t') => "--separator tab".to_owned(),
+        Some(sign) => format!("--separator {}", shell_word(&sign.to_string())),
+        None if name.contains(' ') => "--separator blanks".to_owned(),
+        None => "--separator CHAR".to_owned(),
+    };
+    format!("; is the separator right? ({flag})")
+}
+
 /// Where the columns stand that a pass looks at.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
@@ -327,6 +339,15 @@ fn look(
             );
             return Err(heads.fault(file, line, problem));
         }
+        if options.kind != Some(Kind::Classification)
+            && let Some(plain) = column::with_thousands(&text)
+        {
+            let problem = format!(
+                "the target `{text}` (column `{name}`) is a number with its thousands apart; write {plain}, or \
+                 ask for classes (--task classification)"
+            );
+            return Err(heads.fault(file, line, problem));
+        }
         if options.kind != Some(Kind::Classification) && column::with_sign(&text) {
             let problem = format!(
                 "the target `{text}` (column `{name}`) is a number with a sign; write the number alone, \
@@ -336,7 +357,13 @@ fn look(
         }
         targets.see(&text, field.number(), line);
         for (seen, &at) in seen.iter_mut().zip(inputs) {
-            seen.see(input(fields, at, literal.contains(&at), options.missing.as_deref()), line);
+            let field = input(fields, at, literal.contains(&at), options.missing.as_deref());
+            if field == Field::Missing
+                && let Field::Text(text) = fields.raw(at)
+            {
+                seen.see_hole(text);
+            }
+            seen.see(field, line);
         }
     }
     Ok(count)

@@ -1,5 +1,5 @@
 use super::*;
-use crate::SchemaOptions;
+use crate::{RowFormat, SchemaOptions};
 use ndarray::Array2;
 
 fn file(text: &str) -> RowFile {
@@ -424,4 +424,67 @@ fn numbers_may_stand_among_names() {
         assert_eq!(named(&format!("{head}\n{body}"), None), is, "{head}");
     }
     assert!(named(&format!("dist,2019.5,2020,sold\n{body}"), Some("sold")));
+}
+
+/// What other countries and programs write is no category, neither among inputs nor as a target.
+#[test]
+fn numbers_in_disguise_are_refused_with_what_to_write() {
+    for (number, told) in [
+        ("1 234", "write 1234"),
+        ("1\u{202f}234", "write 1234"),
+        ("1\u{2009}234", "write 1234"),
+        ("1'234'567.5", "write 1234567.5"),
+        ("\"2,5\"", "write 2.5"),
+        ("\"2,5e3\"", "write 2.5e3"),
+        ("\"12,34,567\"", "with a sign"),
+        ("\u{ff11}\u{ff12}", "with a sign"),
+        ("٣٤", "with a sign"),
+    ] {
+        let rows: String = (0..6).map(|row| format!("{number},{row}.5\n")).collect();
+        let input = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
+        assert!(input.contains(told), "{number}: {input}");
+        let rows: String = (0..6).map(|row| format!("{row}.5,{number}\n")).collect();
+        let target = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
+        assert!(target.contains(told) && target.contains("--task"), "{number}: {target}");
+        let kind = Some(Kind::Classification);
+        let asked = SchemaOptions { kind, ..SchemaOptions::default() };
+        // As classes they are texts.
+        let rows = rows + "1.5,other\n";
+        assert!(surveyed(&rows, &asked).is_ok(), "{number}");
+    }
+    // A date and a code are neither.
+    assert!(surveyed("1,2026-11-27\n2,2026-11-28\n3,2026-11-27\n", &SchemaOptions::default()).is_ok());
+}
+
+/// The flag names all that would have to be missing, at once, since it replaces what is missing by itself.
+#[test]
+fn the_flag_for_missing_texts_names_them_all() {
+    for (cells, flag) in [
+        (["1", "no", "none of it", "2.5"], "(--missing 'no,none of it' --impute mean)"),
+        (["1", "inf", "-inf", "2.5"], "(--missing inf,-inf --impute mean)"),
+        (["1", "NA", "-inf", "2.5"], "(--missing NA,-inf --impute mean)"),
+        (["1", "-inf", "3", "2.5"], "(--missing -inf --impute mean)"),
+        (["1", "\"a,b\"", "3", "2.5"], "leave it empty if it is missing"),
+    ] {
+        let rows: String = cells.iter().map(|cell| format!("{cell},0.5\n{cell},1.5\n")).collect();
+        let error = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
+        assert!(error.contains(flag), "{cells:?}: {error}");
+        let Some(list) = flag.strip_prefix("(--missing") else { continue };
+        let list = list.trim_end_matches(" --impute mean)").trim_start_matches(' ');
+        let list = list.trim_matches('\'').split(',').map(str::to_owned).collect();
+        let missing = SchemaOptions { missing: Some(list), ..SchemaOptions::default() };
+        surveyed(&rows, &missing).unwrap();
+    }
+}
+
+#[test]
+fn a_table_that_seems_to_have_one_column_is_told_its_separator() {
+    for (sign, flag) in [('|', "'|'"), ('~', "'~'"), (':', ":"), (' ', "blanks"), ('x', "CHAR")] {
+        let text = format!("a{sign}b\n1{sign}2\n3{sign}4\n");
+        let error = surveyed(&text, &SchemaOptions::default()).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("(--separator {flag})")), "{error}");
+    }
+    let file = RowFile::spooled(&b"1:2 3:4\n1:5 3:2\n"[..], "f", Some(RowFormat::Svmlight)).unwrap();
+    let error = survey(&file, &SchemaOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("begin each row with its target"), "{error}");
 }

@@ -19,6 +19,7 @@ pub(super) fn copy(
     to: &mut dyn Write,
 ) -> Result<Columns, DataError> {
     let (mut columns, mut absent) = (Columns::default(), Vec::<Absent>::new());
+    let mut listed = Vec::new();
     let (mut number, mut in_data, mut raw) = (0, false, Vec::new());
     loop {
         raw.clear();
@@ -33,6 +34,9 @@ pub(super) fn copy(
         let mut row = Vec::new();
         if in_data && !line.is_empty() && !line.starts_with('%') {
             row = read_row(line, &absent).map_err(wrong)?;
+            if let Some(problem) = undeclared(&row, &listed, &columns.names) {
+                return Err(wrong(problem));
+            }
         } else if let Some(declared) = line.strip_prefix('@') {
             let (word, rest) = declared.split_once(char::is_whitespace).unwrap_or((declared, ""));
             match word.to_ascii_lowercase().as_str() {
@@ -43,6 +47,7 @@ pub(super) fn copy(
                     }
                     columns.names.push(name);
                     absent.push(kind.absent);
+                    listed.push(kind.listed);
                 }
                 "data" if absent.is_empty() => {
                     return Err(wrong("begins the rows before any @attribute".to_owned()));
@@ -68,6 +73,27 @@ pub(super) fn copy(
 struct Kind {
     nominal: bool,
     absent: Absent,
+    /// The values of a nominal one.
+    listed: Vec<String>,
+}
+
+/// What is wrong with a row that has another value than an attribute lists.
+fn undeclared(
+    row: &[Option<String>],
+    listed: &[Vec<String>],
+    names: &[String],
+) -> Option<String> {
+    let of_column = row.iter().zip(listed).zip(names);
+    let (field, values, name) = of_column.into_iter().find_map(|((field, values), name)| {
+        let strange = field.as_ref().filter(|own| !values.is_empty() && !values.contains(own))?;
+        Some((strange, values, name))
+    })?;
+    let known: Vec<&str> = values.iter().take(6).map(String::as_str).collect();
+    let more = if values.len() > known.len() { ", ..." } else { "" };
+    Some(format!(
+        "has `{field}` in `{name}`, which is declared as {{{}{more}}}; correct it, or declare it too",
+        known.join(", ")
+    ))
 }
 
 /// The name and the kind of an attribute.
@@ -85,8 +111,10 @@ fn attribute(rest: &str) -> Result<(String, Kind), String> {
         let Some(listed) = listed.strip_suffix('}') else {
             return Err(format!("opens the values of `{name}` and does not close them"));
         };
-        let first = split_at(listed, ',').first().map_or(Ok(None), |first| value(first))?;
-        return Ok((name, Kind { nominal: true, absent: first }));
+        let pieces = split_at(listed, ',').into_iter().map(value);
+        let listed: Vec<String> =
+            pieces.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        return Ok((name, Kind { nominal: true, absent: listed.first().cloned(), listed }));
     }
     let word = kind.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
     let (nominal, absent) = match word.as_str() {
@@ -98,7 +126,7 @@ fn attribute(rest: &str) -> Result<(String, Kind), String> {
             ));
         }
     };
-    Ok((name, Kind { nominal, absent }))
+    Ok((name, Kind { nominal, absent, listed: Vec::new() }))
 }
 
 /// The fields of a row, dense or sparse.
@@ -252,6 +280,8 @@ mod tests {
             ("@data\n{0 1\n", "f.arff:5: opens a sparse row"),
             ("@data\n1,\tx,2\n", "f.arff:5: has 3 values"),
             ("@data\n1,'x\n", "f.arff:5: has the value 'x, whose quotes"),
+            ("@data\n1,z\n", "f.arff:5: has `z` in `b`, which is declared as {x, y}"),
+            ("@data\n{0 1, 1 z}\n", "f.arff:5: has `z` in `b`"),
             ("@attribute c relational\n", "f.arff:4: declares `c` as `relational`"),
             ("@attribute c\n", "f.arff:4: declares an attribute without a kind"),
             ("1,x\n", "f.arff:4: stands before @data"),

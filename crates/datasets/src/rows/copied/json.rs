@@ -2,9 +2,10 @@
 
 use super::{Columns, write_row};
 use crate::DataError;
+use crate::shell::shell_word;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -22,7 +23,7 @@ pub(super) fn copy(
 ) -> Result<Columns, DataError> {
     // The place of a key, and the last row that had it.
     let (mut places, mut names) = (HashMap::<String, (usize, usize)>::new(), Vec::new());
-    let mut number = 0;
+    let (mut number, mut nested) = (0, HashSet::new());
     each(name, open()?, &mut |row| {
         number += 1;
         let entries = row.unwrap_or_default();
@@ -31,7 +32,14 @@ pub(super) fn copy(
                         orient='records', lines=True))"
                 .to_owned());
         }
-        for (key, _) in entries {
+        for (key, value) in entries {
+            if (value.is_array() || value.is_object()) && nested.insert(key.clone()) {
+                tracing::warn!(
+                    "{name}: `{key}` holds lists or objects, which are read as texts; write their parts as columns, \
+                     or leave it out (--drop {})",
+                    shell_word(&key)
+                );
+            }
             if let Some((_, last)) = places.get_mut(&key) {
                 if std::mem::replace(last, number) == number {
                     return Err(format!("has the key `{key}` twice"));

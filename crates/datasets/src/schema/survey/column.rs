@@ -29,6 +29,9 @@ pub(super) struct Seen {
     /// The first text that is no dash, and its line.
     first: Option<(usize, String)>,
     levels: HashSet<String>,
+    /// The different texts that are no numbers and have no digits, and those that were read as missing: a few of them.
+    words: Vec<String>,
+    holes: Vec<String>,
     /// The line with the first level too many.
     crowded: Option<usize>,
     /// The last number, as long as each is the next of the one before.
@@ -50,6 +53,11 @@ pub(super) enum Verdict {
 impl Seen {
     pub(super) fn new(forced: bool, counts_missing: bool) -> Self {
         Self { forced, counts_missing, ..Self::default() }
+    }
+
+    /// Takes note of the text of a field that is missing.
+    pub(super) fn see_hole(&mut self, text: &str) {
+        note(&mut self.holes, text);
     }
 
     /// Takes note of a field.
@@ -81,6 +89,9 @@ impl Seen {
             self.dashes += 1;
         } else {
             self.broken += usize::from(almost_number(&text));
+            if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+                note(&mut self.words, &text);
+            }
             if self.first.is_none() {
                 self.first = Some((line, text.clone()));
             }
@@ -106,7 +117,8 @@ impl Seen {
         let meant = self.numbers + self.broken;
         if !self.forced && meant > 0 && meant >= words {
             if let Some((line, text)) = &self.first {
-                return Err((*line, not_a_number(name, text, self.numbers, meant + words)));
+                let missing = [self.holes.as_slice(), &self.words].concat();
+                return Err((*line, not_a_number(name, text, (self.numbers, meant + words), &missing)));
             }
             if self.counting.is_some() && rows >= COUNTED {
                 tracing::warn!(
@@ -141,8 +153,15 @@ impl Seen {
             return Err((line, problem));
         }
         let mut levels: Vec<String> = self.levels.into_iter().collect();
-        if self.counts_missing && self.missing && !levels.iter().any(|level| level == MISSING) {
-            levels.push(MISSING.to_owned());
+        if self.counts_missing && self.missing {
+            if levels.iter().any(|level| level == MISSING) {
+                tracing::warn!(
+                    "column `{name}`: its category `{MISSING}` and what is missing are one category; write that \
+                     category in another way if they are two"
+                );
+            } else {
+                levels.push(MISSING.to_owned());
+            }
         }
         sort_labels(&mut levels);
         if let Some((a, b)) = spelled_twice(&levels) {
@@ -187,8 +206,31 @@ fn is_code(text: &str) -> bool {
         && text.bytes().any(|byte| byte != b'0')
 }
 
-/// Why a text is wrong in a column of numbers, and what can be done.
-fn not_a_number(name: &str, text: &str, numbers: usize, entries: usize) -> String {
+/// Different texts that are kept for a remedy.
+const NOTED: usize = 8;
+
+fn note(texts: &mut Vec<String>, text: &str) {
+    if !text.is_empty() && texts.len() < NOTED && !texts.iter().any(|own| own == text) {
+        texts.push(text.to_owned());
+    }
+}
+
+/// The flag that reads these texts as missing; `None` where a comma in one of them, or their number, forbids it.
+fn as_missing(texts: &[String]) -> Option<String> {
+    if texts.is_empty() || texts.len() >= NOTED || texts.iter().any(|text| text.contains(',')) {
+        return None;
+    }
+    Some(format!("--missing {}", shell_word(&texts.join(","))))
+}
+
+/// Why a text is wrong in a column of numbers, and what can be done; `missing` are the texts that would have to be
+/// missing.
+fn not_a_number(
+    name: &str,
+    text: &str,
+    (numbers, entries): (usize, usize),
+    missing: &[String],
+) -> String {
     let shown = shown(text);
     let typed = shell_word(name);
     if let Some(plain) = comma_remedy(text) {
@@ -216,10 +258,12 @@ fn not_a_number(name: &str, text: &str, numbers: usize, entries: usize) -> Strin
         (1, _) => format!("1 of {entries} entries is"),
         _ => format!("{numbers} of {entries} entries are"),
     };
-    let missing = if text.bytes().any(|byte| byte.is_ascii_digit()) {
-        "leave it empty if it is missing".to_owned()
-    } else {
-        format!("read it as missing (--missing {} --impute mean)", shell_word(text))
+    let missing = match as_missing(missing) {
+        Some(flag) if !text.bytes().any(|byte| byte.is_ascii_digit()) => {
+            let what = if missing.len() > 1 { "these" } else { "it" };
+            format!("read {what} as missing ({flag} --impute mean)")
+        }
+        _ => "leave it empty if it is missing".to_owned(),
     };
     format!(
         "`{shown}` in column `{name}` is not {number} ({others}); correct it, {missing}, or name the column \
@@ -250,10 +294,10 @@ pub(super) fn almost_number(text: &str) -> bool {
 }
 
 /// What stands between thousands, beside points and commas.
-const MARKS: [char; 5] = [' ', '\'', '’', '\u{a0}', '\u{202f}'];
+const MARKS: [char; 8] = [' ', '\'', '’', '\u{a0}', '\u{202f}', '\u{2007}', '\u{2009}', '˙'];
 
 /// The number that a text without a comma was meant as, whose thousands are kept apart.
-fn with_thousands(text: &str) -> Option<String> {
+pub(super) fn with_thousands(text: &str) -> Option<String> {
     let plain = text.replace('\u{2212}', "-");
     let unsigned = plain.strip_prefix(['-', '+']).unwrap_or(&plain);
     let (whole, rest) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
@@ -270,6 +314,11 @@ fn with_thousands(text: &str) -> Option<String> {
 /// thousands apart before a decimal point.
 pub(super) fn with_sign(text: &str) -> bool {
     const SIGNS: [char; 8] = ['%', '‰', '$', '€', '£', '¥', '₹', '\u{a0}'];
+    if text.chars().any(|letter| latin(letter) != letter) {
+        let plain: String = text.chars().map(latin).collect();
+        return crate::number::number(plain.as_bytes()).is_some_and(|(_, end)| end == plain.len())
+            || almost_number(&plain);
+    }
     if !text.contains(SIGNS) && !text.contains(',') {
         return false;
     }
@@ -286,11 +335,14 @@ pub(super) fn with_sign(text: &str) -> bool {
     let first = groups.next().unwrap_or_default();
     let rest: Vec<&str> = groups.collect();
     let whole = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
-    let grouped = !rest.is_empty()
-        && matches!(first.len(), 1..=3)
+    let groups_of = |size: usize| {
+        rest.iter().rev().skip(1).all(|group| group.len() == size && whole(group))
+    };
+    // In India, thousands and then hundreds of thousands.
+    let grouped = matches!(first.len(), 1..=3)
         && whole(first)
-        && rest.iter().all(|group| group.len() >= 3 && whole(&group[..3]))
-        && rest.iter().rev().skip(1).all(|group| group.len() == 3)
+        && (groups_of(3) || groups_of(2))
+        && rest.last().is_some_and(|last| last.get(..3).is_some_and(whole))
         && rest.last().is_some_and(|last| last.len() == 3 || last.as_bytes()[3] == b'.');
     let plain = bare.replace(',', "");
     if grouped {
@@ -298,6 +350,13 @@ pub(super) fn with_sign(text: &str) -> bool {
     } else {
         text.contains(SIGNS) && number(&bare)
     }
+}
+
+/// A digit of another script as one of ours.
+fn latin(letter: char) -> char {
+    const ZEROS: [char; 4] = ['０', '٠', '۰', '०'];
+    let digit = |&zero: &char| (letter as u32).checked_sub(zero as u32).filter(|&digit| digit < 10);
+    ZEROS.iter().find_map(digit).map_or(letter, |digit| (b'0' + digit as u8) as char)
 }
 
 /// What a number with a comma is to be written as: with three digits behind the comma it may be the
@@ -331,7 +390,11 @@ fn with_comma(text: &str) -> Option<String> {
     let (whole, rest) = text[sign.len()..].split_once(',')?;
     let mut groups = whole.split(|mark| mark == '.' || MARKS.contains(&mark));
     let first = groups.next().filter(|first| digits(first))?;
-    let rest = Some(rest).filter(|rest| digits(rest))?;
+    let behind = rest.split_once(['e', 'E']);
+    let exponent = |text: &str| digits(text.strip_prefix(['-', '+']).unwrap_or(text));
+    if !behind.map_or(digits(rest), |(rest, power)| digits(rest) && exponent(power)) {
+        return None;
+    }
     let mut number = format!("{sign}{first}");
     for group in groups {
         if first.len() > 3 || group.len() != 3 || !digits(group) {

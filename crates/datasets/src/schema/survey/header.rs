@@ -19,7 +19,7 @@ pub(super) struct Head {
 
 impl Head {
     pub(super) fn of(field: Field<'_>) -> Self {
-        let (text, number) = (field.text(), field.number());
+        let (text, number) = (field.text().trim().to_owned(), field.number());
         let word = field != Field::Missing && number.is_none() && !almost_number(&text);
         Self { text, number, word }
     }

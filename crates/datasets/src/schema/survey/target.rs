@@ -1,6 +1,6 @@
 use super::LEVELS;
 use super::column::almost_number;
-use crate::rows::{Field, RowFile};
+use crate::rows::{Field, RowFile, RowFormat};
 use crate::schema::{TargetColumnKept, cased_twice, shown, spelled_twice};
 use crate::table::sort_labels;
 use crate::{DataError, Kind};
@@ -167,6 +167,14 @@ impl Targets {
         let mut labels = Vec::new();
         if kind == Kind::Classification {
             labels = self.labels.into_iter().collect();
+            if let ([only], RowFormat::Svmlight) = (labels.as_slice(), file.format()) {
+                return wrong(format!(
+                    "the target is `{}` in {}, or no row has one; begin each row with its target, or add rows of \
+                     another class",
+                    shown(only),
+                    all_of(rows)
+                ));
+            }
             if let [only] = labels.as_slice() {
                 return wrong(format!(
                     "target `{name}` is `{}` in {}; there is nothing to tell apart: add rows of another \
