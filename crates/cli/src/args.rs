@@ -68,12 +68,29 @@ pub(crate) fn welcome(program: &str) -> String {
     )
 }
 
+/// The end of a command's help: two lines that can be typed.
+macro_rules! examples {
+    ($first:literal, $second:literal $(,)?) => {
+        concat!("Examples:\n  mercer ", $first, "\n  mercer ", $second)
+    };
+}
+#[cfg(feature = "papers")]
+pub(crate) use examples;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fit a method to a file of your own, and write the model.
     #[command(alias = "train")]
+    #[command(after_help = examples!(
+        "fit --method kernel-ridge --data book/flowers.csv --impute mean --out garden.model",
+        "fit --method svm --data book/flowers.csv --impute mean --budget 9 --out tuned.model",
+    ))]
     Fit(FitArgs),
     /// Predict the rows of a file with a model.
+    #[command(after_help = examples!(
+        "predict garden.model --data book/flowers.csv",
+        "predict garden.model --data book/flowers.csv --keep garden --out predicted.csv",
+    ))]
     Predict(PredictArgs),
     /// Evaluate a method on held-out rows, or a model on a file.
     ///
@@ -85,6 +102,10 @@ pub(crate) enum Command {
     /// bias-corrected and accelerated), drawn from --seed. It has 2000 resamples up to 10,000 rows, and 200 from
     /// 100,000 rows on. The model is fixed, so the interval does not cover other training rows.
     #[command(alias = "cv")]
+    #[command(after_help = examples!(
+        "evaluate --method gaussian-svm --data book/flowers.csv --impute mean --folds 3",
+        "evaluate garden.model --data book/flowers.csv",
+    ))]
     Evaluate(EvaluateArgs),
     /// Compare several methods on identical splits of a file, or of several.
     ///
@@ -94,6 +115,10 @@ pub(crate) enum Command {
     ///
     /// One split (--holdout without --repeats) has no spread, so there is no test. Several files are compared one by
     /// one, then together by rank tests with one number a file. Exit status 3 if a method failed on a file.
+    #[command(after_help = examples!(
+        "compare --methods svm,krr,majority --data book/flowers.csv --impute mean",
+        "compare --methods svm,krr --data book/flowers.csv --impute mean --report garden.html",
+    ))]
     Compare(CompareArgs),
     /// Choose settings for a method on a file.
     ///
@@ -104,6 +129,10 @@ pub(crate) enum Command {
     ///
     /// Pass the printed settings to `fit`, or let `fit --tune` do both at once. These scores chose the settings, so they
     /// are too good. Use `evaluate --tune` for an honest score.
+    #[command(after_help = examples!(
+        "tune --method kernel-ridge --data book/flowers.csv --impute mean --budget 9",
+        "tune --method svm --data book/flowers.csv --impute mean --budget 5s --metric f1",
+    ))]
     Tune(TuneArgs),
     /// Rank the methods of a table of scores, and test which ones differ.
     ///
@@ -113,21 +142,41 @@ pub(crate) enum Command {
     ///
     /// Friedman's test (Iman and Davenport 1980) tells whether any method differs. Only then Nemenyi's critical
     /// difference forms groups (Demsar 2006). Both tests are at 5 %.
+    #[command(after_help = examples!(
+        "rank scores.csv",
+        "rank scores.csv --diagram ranks.svg",
+    ))]
     Rank(RankArgs),
     /// Show what is in a model file.
+    #[command(after_help = examples!(
+        "info garden.model",
+        "info garden.model --json",
+    ))]
     Info(InfoArgs),
     /// Evaluate a bound of the papers' theory.
+    #[command(after_help = examples!(
+        "bound askl-rate trace-norm=3 outputs=4 rows=100",
+        "bound rftk-effective-ridge eigenvalues=[1,0.5] features=1",
+    ))]
     Bound(BoundArgs),
     /// Reproduce the papers.
     #[cfg(feature = "papers")]
     #[command(flatten)]
     Papers(PapersCommand),
     /// List artefacts, methods, or datasets.
+    #[command(after_help = examples!(
+        "list methods",
+        "list methods kernel-ridge",
+    ))]
     List(ListArgs),
     /// Check methods that are programs.
     #[command(subcommand)]
     Baseline(BaselineCommand),
     /// Find, fetch, import and verify data.
+    #[command(after_help = examples!(
+        "data list",
+        "data verify segment",
+    ))]
     Data(DataArgs),
 }
 
@@ -185,6 +234,9 @@ pub(crate) struct ListArgs {
     /// Show one method: its settings with defaults and meanings, its cost, and whether it has probabilities.
     #[arg(value_name = "METHOD")]
     pub name: Option<String>,
+    /// Add the costs of each method: of a fit, of a prediction, and of its memory.
+    #[arg(long)]
+    pub costs: bool,
     /// Print JSON instead of a table.
     #[arg(long)]
     pub json: bool,
@@ -239,4 +291,33 @@ pub(crate) enum DataCommand {
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    /// A help ends with two lines that can be typed; those of one's own table are run elsewhere.
+    #[test]
+    fn every_help_ends_with_two_examples() {
+        let names: Vec<String> =
+            Cli::command().get_subcommands().map(|own| own.get_name().to_owned()).collect();
+        assert!(names.len() > 15, "{names:?}");
+        for name in names.iter().filter(|name| *name != "baseline" && *name != "help") {
+            let mut cli = Cli::command();
+            let command = cli.find_subcommand_mut(name).expect("it was listed");
+            let help = command.render_long_help().to_string();
+            let (_, examples) = help.split_once("Examples:\n").expect(name);
+            let examples: Vec<&str> = examples.lines().map(str::trim).collect();
+            assert_eq!(examples.len(), 2, "{name}: {examples:?}");
+            for example in examples {
+                let parsed = Cli::try_parse_from(example.split(' '));
+                assert!(
+                    parsed.is_ok() && example.starts_with(&format!("mercer {name}")),
+                    "{example}"
+                );
+            }
+        }
+    }
 }

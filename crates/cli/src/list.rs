@@ -4,7 +4,8 @@ use crate::Ended;
 use crate::args::{ListArgs, Listed};
 use crate::columns::{Listing, print_aligned, print_entries, print_words};
 use mercer_datasets::{Catalogue, Library, Place};
-use mercer_learning::Method;
+use mercer_harness::declared_operations;
+use mercer_learning::{Cost, Method, Shape, Task, Tasks};
 use mercer_methods::all;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -20,7 +21,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<Ended> {
         return Ok(Ended::Done);
     }
     if args.what == Listed::Methods && !args.json {
-        print_methods()?;
+        print_methods(args.costs)?;
         return Ok(Ended::Done);
     }
     let listing = match args.what {
@@ -69,18 +70,50 @@ const FIRST: [(&str, &str); 5] = [
     ("askl", "classes and numbers; learns its kernel; a million rows"),
 ];
 
+/// Rows and columns of the table whose fits order the methods.
+const ROWS: usize = 1000;
+const COLUMNS: usize = 10;
+
+/// Both tasks, then classes, then numbers; in each from the fastest fit to the slowest, by the declared costs.
+fn by_task_and_speed() -> Vec<Method> {
+    let mut methods = all();
+    let place = |method: &Method| {
+        let classes = Task::Classification { classes: 2 };
+        let task = if method.tasks.include(classes) { classes } else { Task::Regression };
+        let shape = Shape { rows: ROWS, features: COLUMNS, task };
+        let group = match method.tasks {
+            Tasks::Both => 0,
+            Tasks::Classification => 1,
+            Tasks::Regression => 2,
+        };
+        (group, declared_operations(method, &shape).unwrap_or(f64::INFINITY))
+    };
+    methods.sort_by(|a, b| {
+        let ((a, fast), (b, slow)) = (place(a), place(b));
+        a.cmp(&b).then(fast.total_cmp(&slow))
+    });
+    methods
+}
+
 /// The same for people: which to try first, and of all what each is and can do.
-fn print_methods() -> anyhow::Result<()> {
+fn print_methods(costs: bool) -> anyhow::Result<()> {
     print_words("Five to try first:")?;
     print_entries(&FIRST.map(|(name, about)| (name.to_owned(), vec![about.to_owned()])))?;
     writeln!(std::io::stdout())?;
-    print_words("All methods:")?;
+    print_words(&format!(
+        "All methods, by task, and by the cost of a fit to {ROWS} rows of {COLUMNS} columns:"
+    ))?;
     let entry = |method: &Method| {
         let weighs = if method.weighs_rows() { "; weighs rows" } else { "" };
         let about = format!("  {}{weighs}; {}", method.tasks.name(), method.cites);
-        (method.name.to_owned(), vec![method.summary.to_owned(), about])
+        let mut told = vec![method.summary.to_owned(), about];
+        if costs {
+            let Cost { fit, predict, memory } = method.cost;
+            told.push(format!("  fit {fit}; predict a row {predict}; memory {memory}"));
+        }
+        (method.name.to_owned(), told)
     };
-    print_entries(&all().iter().map(entry).collect::<Vec<_>>())?;
+    print_entries(&by_task_and_speed().iter().map(entry).collect::<Vec<_>>())?;
     writeln!(std::io::stdout())?;
     print_words(
         "`mercer list methods NAME` describes one: its settings with their defaults and meanings, what tuning \

@@ -1,6 +1,6 @@
 use crate::{DataError, Limits};
-use liblzma::stream::{CONCATENATED, Stream};
 use flate2::bufread::GzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
 use std::io::{BufRead, Read};
 use std::path::Path;
 

@@ -56,7 +56,25 @@ pub fn check_cost_expressions(method: &Method, shape: &Shape) -> Result<(), &'st
 /// assert_eq!(of(2000) / of(1000), 2.0); // `n d`
 /// ```
 pub fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Option<f64> {
-    workload::declared_bytes(method, shape, settings)
+    workload::declared(method.cost.memory, shape, settings).map(|numbers| 8.0 * numbers)
+}
+
+/// Returns the operations of a fit that the method declares, with its defaults on data of this shape; `None` where a name
+/// is not known. Leading terms only.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::{METHODS, STUDY};
+/// use mercer_harness::declared_operations;
+/// use mercer_learning::{Shape, Task};
+/// let of = |rows| {
+///     let shape = Shape { rows, features: 4, task: Task::Classification { classes: 3 } };
+///     declared_operations(&METHODS[0], &shape).unwrap()
+/// };
+/// assert_eq!(of(2000) / of(1000), 2.0); // `n d`
+/// ```
+pub fn declared_operations(method: &Method, shape: &Shape) -> Option<f64> {
+    workload::declared(method.cost.fit, shape, &method.begun(shape))
 }
 
 /// Predicts seconds and bytes of trials.

@@ -31,7 +31,10 @@ pub use clock::program_seconds;
 pub use cluster::{
     Array, Grouping, Launch, Task, arrays, group, numbered, slurm, task_of_environment,
 };
-pub use cost::{Basis, CostModel, Forecast, Prediction, check_cost_expressions, declared_bytes};
+pub use cost::{
+    Basis, CostModel, Forecast, Prediction, check_cost_expressions, declared_bytes,
+    declared_operations,
+};
 pub use error::HarnessError;
 pub use execute::{Runner, execute};
 pub use host::{

@@ -590,7 +590,7 @@ impl Search<'_> {
         if let (Some(name), Some(amount)) = (self.method.resource, rung.amount) {
             settings = settings.with(name, amount);
         }
-        let mut sum = 0.0;
+        let (mut sum, mut defined) = (0.0, 0_usize);
         for (fold, Parts { train, test }) in self.parts.iter().enumerate() {
             let learner = self.method.learner(&settings, train.task())?;
             // Each fold starts elsewhere: a start that is lucky for one is not what the final fit begins with.
@@ -602,18 +602,24 @@ impl Search<'_> {
                 Task::Classification { .. } => Metric::Accuracy,
                 Task::Regression => Metric::Rmse,
             });
-            let value = metric.of(&*fitted.predictor, test)?;
-            let value = value.ok_or_else(|| LearningError::Numerical {
-                operation: "validation",
-                reason: format!(
-                    "`{}` is not defined: the method has no probabilities, or the rows lack a class; tune by \
-                     another metric (--metric)",
-                    metric.name()
-                ),
-            })?;
+            // Rows that lack a class, say, do not define it: the other folds tell, the same for every candidate.
+            let Some(value) = metric.of(&*fitted.predictor, test)? else {
+                if fold + 1 < self.parts.len() || defined > 0 {
+                    continue;
+                }
+                return Err(LearningError::Numerical {
+                    operation: "validation",
+                    reason: format!(
+                        "`{}` is not defined: the method has no probabilities, or the rows lack a class; tune by \
+                         another metric (--metric)",
+                        metric.name()
+                    ),
+                });
+            };
             sum += if metric.larger_is_better() { value } else { -value };
+            defined += 1;
         }
-        let value = sum / self.parts.len() as f64;
+        let value = sum / defined as f64;
         if value.is_finite() {
             Ok(value)
         } else {

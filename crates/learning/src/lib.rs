@@ -44,8 +44,9 @@ pub use folds::folds;
 pub use loss::Loss;
 pub use method::{Cost, Learner, Method, Tasks, find, same_as_study};
 pub use metric::{
-    Metric, accuracy, area_under_curve, balanced_accuracy, by_class, class_scores, confusion,
-    margins, mean_absolute_error, root_mean_squared_error, row_losses, score, value_scores,
+    Metric, accuracy, area_under_curve, average_precision, balanced_accuracy, by_class,
+    class_scores, confusion, margins, mean_absolute_error, ranked_score, rankings,
+    root_mean_squared_error, row_losses, score, value_scores,
 };
 pub use numpy::{Fold, NumpyRandomState};
 pub use parameters::{

@@ -30,8 +30,12 @@ pub enum Metric {
     LogLoss,
     /// Mean of `‖p − e_y‖²`.
     Brier,
-    /// Share of pairs of rows of either class whose scores are ordered right. Ties count half.
+    /// Share of pairs of rows of either class whose scores are ordered right. Ties count half. Of more than two classes
+    /// the mean over each class against all others.
     Auc,
+    /// Mean precision over the rows of the second class, each at its own threshold. Of more than two classes the mean
+    /// over each class against all others.
+    AveragePrecision,
     /// Share of the targets' variance that the predictions explain.
     R2,
     /// Mean of `|p − t| / |t|`.
@@ -51,6 +55,7 @@ impl Metric {
             Self::LogLoss => "log-loss",
             Self::Brier => "brier",
             Self::Auc => "auc",
+            Self::AveragePrecision => "average-precision",
             Self::R2 => "r2",
             Self::Mape => "mape",
         }
@@ -69,6 +74,7 @@ impl Metric {
             | Self::F1
             | Self::Precision
             | Self::Auc
+            | Self::AveragePrecision
             | Self::R2 => true,
             Self::Rmse | Self::Mae | Self::LogLoss | Self::Brier | Self::Mape => false,
         }
@@ -79,7 +85,7 @@ impl Metric {
     /// ```
     /// use mercer_learning::{Metric, Task};
     /// assert!(Metric::of_task(Task::Regression).contains(&Metric::R2));
-    /// assert!(Metric::of_task(Task::Classification { classes: 3 }).iter().all(|own| own.name() != "auc"));
+    /// assert!(Metric::of_task(Task::Classification { classes: 3 }).contains(&Metric::Auc));
     /// ```
     pub const fn of_task(task: Task) -> &'static [Self] {
         const CLASSES: &[Metric] = &[
@@ -89,18 +95,10 @@ impl Metric {
             Metric::Precision,
             Metric::LogLoss,
             Metric::Brier,
-        ];
-        const TWO_CLASSES: &[Metric] = &[
-            Metric::Accuracy,
-            Metric::BalancedAccuracy,
-            Metric::F1,
-            Metric::Precision,
-            Metric::LogLoss,
-            Metric::Brier,
             Metric::Auc,
+            Metric::AveragePrecision,
         ];
         match task {
-            Task::Classification { classes: 2 } => TWO_CLASSES,
             Task::Classification { .. } => CLASSES,
             Task::Regression => &[Self::Rmse, Self::Mae, Self::R2, Self::Mape],
         }
@@ -141,12 +139,12 @@ impl Metric {
             let shares = || predictor.sample_probabilities(sample);
             let losses = || shares().map(|own| row_losses(own.view(), truth));
             return Ok(match self {
-                Self::Auc => {
-                    let scores = match shares() {
-                        Some(shares) => shares.column(1).to_vec(),
-                        None => margins(&predictor.sample_decision(sample)?),
+                Self::Auc | Self::AveragePrecision => {
+                    let rankings = match shares() {
+                        Some(shares) => rankings(&shares, true),
+                        None => rankings(&predictor.sample_decision(sample)?, false),
                     };
-                    area_under_curve(&scores, truth)
+                    ranked_score(self, &rankings, truth)
                 }
                 Self::LogLoss => losses().map(|(own, _)| mean(own)),
                 Self::Brier => losses().map(|(_, own)| mean(own)),
@@ -315,6 +313,74 @@ pub fn area_under_curve(of_second: &[f64], labels: &[u32]) -> Option<f64> {
     }
     let pairs = first * second;
     (pairs > 0.0).then(|| (ranks - second * (second + 1.0) / 2.0) / pairs)
+}
+
+/// Computes the average precision: the sum over thresholds of the precision there, times the share of the second class's
+/// rows that are new there. It is `None` where a class is absent.
+///
+/// ```
+/// use mercer_learning::average_precision;
+/// let found = average_precision(&[0.1, 0.4, 0.35, 0.8], &[0, 0, 1, 1]).expect("both classes");
+/// assert!((found - (0.5 * 1.0 + 0.5 * 2.0 / 3.0)).abs() < 1e-15);
+/// ```
+pub fn average_precision(of_second: &[f64], labels: &[u32]) -> Option<f64> {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.sort_by(|&a, &b| of_second[b].total_cmp(&of_second[a]));
+    let second = labels.iter().filter(|&&label| label == 1).count();
+    if second == 0 || second == labels.len() {
+        return None;
+    }
+    let (mut right, mut all, mut sum) = (0, 0, 0.0);
+    for tied in order.chunk_by(|&a, &b| of_second[a].total_cmp(&of_second[b]).is_eq()) {
+        let here = tied.iter().filter(|&&row| labels[row] == 1).count();
+        right += here;
+        all += tied.len();
+        sum += here as f64 * right as f64 / all as f64;
+    }
+    Some(sum / second as f64)
+}
+
+/// Returns what ranks the rows by each class, of scores or probabilities (`n × K`). It is the probability of the class, or
+/// how far its score lies above the best other one; of two classes that of the second alone.
+///
+/// ```
+/// let scores = ndarray::array![[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]];
+/// assert_eq!(mercer_learning::rankings(&scores, true)[1], [0.6, 0.2]);
+/// assert_eq!(mercer_learning::rankings(&scores, false)[0], [0.1 - 0.6, 0.5 - 0.3]);
+/// ```
+pub fn rankings(scores: &Array2<f64>, are_probabilities: bool) -> Vec<Vec<f64>> {
+    let classes = scores.ncols();
+    let of_class = |class: usize| {
+        let of_row = |row: ArrayView1<'_, f64>| {
+            let others = row.iter().enumerate().filter(|(other, _)| *other != class);
+            let best = others.map(|(_, &score)| score).fold(f64::NEG_INFINITY, f64::max);
+            if are_probabilities { row[class] } else { row[class] - best }
+        };
+        scores.rows().into_iter().map(of_row).collect()
+    };
+    (usize::from(classes == 2)..classes).map(of_class).collect()
+}
+
+/// Computes [`Metric::Auc`] or [`Metric::AveragePrecision`] of [`rankings`]. It is `None` where a class is absent.
+///
+/// ```
+/// use mercer_learning::{Metric, ranked_score};
+/// let rankings = [vec![0.9, 0.1, 0.2], vec![0.0, 0.8, 0.3], vec![0.1, 0.1, 0.5]];
+/// assert_eq!(ranked_score(Metric::Auc, &rankings, &[0, 1, 2]), Some(1.0));
+/// assert_eq!(ranked_score(Metric::Auc, &rankings, &[0, 1, 1]), None);
+/// ```
+pub fn ranked_score(metric: Metric, rankings: &[Vec<f64>], labels: &[u32]) -> Option<f64> {
+    let of = |(index, scores): (usize, &Vec<f64>)| {
+        // The only ranking of two classes is of the second.
+        let class = if rankings.len() == 1 { 1 } else { index as u32 };
+        let own: Vec<u32> = labels.iter().map(|&label| u32::from(label == class)).collect();
+        match metric {
+            Metric::AveragePrecision => average_precision(scores, &own),
+            _ => area_under_curve(scores, &own),
+        }
+    };
+    let each: Option<Vec<f64>> = rankings.iter().enumerate().map(of).collect();
+    each.filter(|each| !each.is_empty()).map(|each| each.iter().sum::<f64>() / each.len() as f64)
 }
 
 /// Returns the share of equal entries.

@@ -83,6 +83,27 @@ impl Matrix {
         self.view().select(rows)
     }
 
+    /// Appends the rows of another; they stay mostly 0 where both are.
+    ///
+    /// ```
+    /// use mercer_linalg::{Matrix, sparse_rows};
+    /// let sparse = Matrix::Sparse(sparse_rows(2, [vec![(1, 2.0)]]));
+    /// let both = sparse.clone().above(sparse).above(ndarray::array![[3.0, 4.0]].into());
+    /// assert_eq!(both, ndarray::array![[0.0, 2.0], [0.0, 2.0], [3.0, 4.0]].into());
+    /// ```
+    ///
+    /// # Panics
+    /// If it has another number of columns.
+    #[must_use]
+    pub fn above(self, below: Self) -> Self {
+        if let (Self::Sparse(own), Self::Sparse(other)) = (&self, &below) {
+            return Self::Sparse(sprs::vstack(&[own.view(), other.view()]));
+        }
+        let [own, other] = [self, below].map(|rows| rows.dense(0..rows.nrows()));
+        let both = ndarray::concatenate(Axis(0), &[own.view(), other.view()]);
+        Self::Dense(both.expect("rows of as many columns"))
+    }
+
     /// Returns all numbers of consecutive rows.
     ///
     /// # Panics

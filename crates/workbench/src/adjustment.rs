@@ -37,8 +37,8 @@ pub enum Calibration {
 }
 
 impl Calibration {
-    /// Fits it to scores (`n × K`) of rows that were not trained on, by maximum likelihood: of two classes with Platt's
-    /// targets, which lie a little inside of 0 and 1.
+    /// Fits it to scores (`n × K`) of rows that were not trained on, by maximum likelihood, with Platt's targets. These
+    /// lie a little inside of 0 and 1: rows that are all right are no certainty.
     fn fit(scores: ArrayView2<'_, f64>, labels: &[u32]) -> Self {
         if scores.ncols() == 2 {
             let (slope, shift) = sigmoid(&margins(&scores.to_owned()), labels);
@@ -127,10 +127,20 @@ fn sigmoid(margins: &[f64], labels: &[u32]) -> (f64, f64) {
 /// The factor of the scores that makes their softmax the likeliest, between e^−10 and e^10: the loss is convex in it, so
 /// that its slope is halved in.
 fn softmax_factor(scores: ArrayView2<'_, f64>, labels: &[u32]) -> f64 {
+    let classes = scores.ncols();
+    let mut rows_of = vec![0.0; classes];
+    labels.iter().for_each(|&label| rows_of[label as usize] += 1.0);
+    // `(n_c + 1)/(n_c + K)` for the class of a row, `1/(n_c + K)` for every other: Platt's for two.
+    let wanted = |scores: ndarray::ArrayView1<'_, f64>, label: usize| {
+        (scores.sum() + rows_of[label] * scores[label]) / (rows_of[label] + classes as f64)
+    };
     let slope = |factor: f64| -> f64 {
         let shares = Calibration::Softmax { factor }.probabilities(scores);
         let rows = scores.rows().into_iter().zip(shares.rows()).zip(labels);
-        rows.map(|((scores, shares), &label)| scores.dot(&shares) - scores[label as usize]).sum()
+        let of = |((scores, shares), &label): ((ndarray::ArrayView1<'_, f64>, _), &u32)| {
+            scores.dot(&shares) - wanted(scores, label as usize)
+        };
+        rows.map(of).sum()
     };
     let (mut low, mut high) = (-10.0f64, 10.0f64);
     for _ in 0..60 {
@@ -421,6 +431,7 @@ impl Predictor for Adjusted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mercer_learning::{ranked_score, rankings};
     use ndarray::{Array2, array};
     use serde_json::Value;
 
@@ -447,6 +458,15 @@ mod tests {
         let factor = softmax_factor(three.view(), &labels_of_three);
         let expected = made["factor"].as_f64().unwrap();
         assert!((factor - expected).abs() < 1e-4 * expected, "{factor} {expected}");
+        let shares = Calibration::Softmax { factor: 1.0 }.probabilities(three.view());
+        let ranked = rankings(&shares, true);
+        for (metric, name) in
+            [(Metric::Auc, "auc_ovr"), (Metric::AveragePrecision, "average_precision_macro")]
+        {
+            let found = ranked_score(metric, &ranked, &labels_of_three).unwrap();
+            let expected = made[name].as_f64().unwrap();
+            assert!((found - expected).abs() < 1e-12, "{name}: {found} {expected}");
+        }
         for (metric, name) in [
             (Metric::BalancedAccuracy, "balanced_accuracy"),
             (Metric::F1, "f1_macro"),
@@ -477,6 +497,20 @@ mod tests {
     fn scores_that_part_the_classes_have_finite_sigmoids() {
         let (slope, shift) = sigmoid(&[-2.0, -1.0, 1.0, 2.0], &[0, 0, 1, 1]);
         assert!(slope > 0.0 && slope.is_finite() && shift.abs() < 1e-6, "{slope} {shift}");
+        // Nor has a temperature no end: rows that are all right tell by their number how sure they make.
+        let factor = |rows: usize| {
+            let labels: Vec<u32> = (0..rows).map(|row| (row % 3) as u32).collect();
+            let scores = Array2::from_shape_fn((rows, 3), |(row, class)| {
+                f64::from(u8::from(row % 3 == class))
+            });
+            softmax_factor(scores.view(), &labels)
+        };
+        let (few, many) = (factor(9), factor(900));
+        // e^f / (e^f + 2) is (n + 1)/(n + 3) of a class with n rows.
+        assert!(
+            (few - 4f64.ln()).abs() < 1e-9 && (many - 301f64.ln()).abs() < 1e-9,
+            "{few} {many}"
+        );
         let shares =
             Calibration::Softmax { factor: 1e5 }.probabilities(array![[1e3, 0.0, -1e3]].view());
         assert_eq!(shares, array![[1.0, 0.0, 0.0]]);

@@ -358,6 +358,13 @@ pub fn compare(
         };
         scored.push(MethodScores { evaluation, method: name.clone(), title, rank: None });
     }
+    let alone = |evaluation: &Evaluation| evaluation.test_rows == 1 && evaluation.splits.len() > 1;
+    let mut evaluated = scored.iter().filter_map(|m| m.evaluation.as_ref().ok());
+    if metric == Metric::Rmse && evaluated.any(alone) {
+        notes.push(
+            "test parts of one row: differences, tests and ranks compare the absolute errors of the rows".to_owned(),
+        );
+    }
     let counted = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));
     let (pairs, critical_difference) = judge(&mut scored, metric, counted)?;
     for note in scored.iter().filter_map(|m| m.evaluation.as_ref().ok()).flat_map(|e| &e.notes) {

@@ -67,6 +67,8 @@ pub struct Division {
     of_row: Vec<usize>,
     /// How many different ones there are.
     count: usize,
+    /// Whether the rows that test came from a file of their own, which `by` then names.
+    of_files: bool,
 }
 
 impl Division {
@@ -119,13 +121,19 @@ impl Division {
             }
         };
         let count = of_row.iter().max().map_or(0, |last| last + 1);
-        let found = Self { by: by.clone(), of_row, count };
+        let found = Self { by: by.clone(), of_row, count, of_files: false };
         if count < 2 || !found.of_row.contains(&0) {
             let (name, value) = ("column", format!("`{}`", by.column()));
             let must = "one with at least two values, which divide the rows".to_owned();
             return Err(WorkbenchError::Argument { name, value, must });
         }
         Ok(found)
+    }
+
+    /// Rows that train, and behind them rows of another file, which test.
+    pub(crate) fn of_files(train: usize, test: usize, name: &str) -> Self {
+        let of_row = [vec![0; train], vec![1; test]].concat();
+        Self { by: DivideBy::Part(name.to_owned()), of_row, count: 2, of_files: true }
     }
 
     /// The splits of the rows; they depend on the seed and not on any method.
@@ -296,6 +304,9 @@ impl Division {
             ),
             (DivideBy::Time(_), Splitting::HoldOut { test, .. }) => {
                 format!("the last {:.0} % of the rows by `{column}` held out", 100.0 * test)
+            }
+            (DivideBy::Part(_), _) if self.of_files => {
+                format!("fitted to {}, tested on {column}", counted(self.sizes()[0], "row", "rows"))
             }
             (DivideBy::Part(_), _) => format!("the rows whose `{column}` says test"),
         }

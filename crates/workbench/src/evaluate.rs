@@ -6,12 +6,15 @@ use crate::notes::{classes_missing, rows_left_out, sorted_by_class};
 use crate::passes::fit_part;
 use crate::splitting::singles;
 use crate::{
-    Choices, Division, Model, Scores, Splitting, Table, WorkbenchError, method_for, primary,
-    require_weighing,
+    Choices, Division, Model, Predicted, Scores, Splitting, Table, WorkbenchError, method_for,
+    primary, require_weighing,
 };
 use mercer_datasets::Truths;
-use mercer_learning::{Method, Metric, Predictions, Settings, Streams, confusion, counted};
+use mercer_learning::{
+    Method, Metric, Predictions, Settings, Streams, by_class, confusion, counted,
+};
 use mercer_statistics::{corrected_t, summarise};
+use ndarray::Array2;
 use rand::Rng;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -94,9 +97,57 @@ pub struct Evaluation {
     pub learning_curve: Option<Vec<CurvePoint>>,
     /// Notes beside the scores: rows that a method left out, classes that no split tests.
     pub notes: Vec<String>,
-    /// What it says of the test rows of the first repeat.
+    /// What it says of the test rows of the first repeat, and which rows these are.
     #[serde(skip)]
     pub(crate) said: NamedInterval,
+    #[serde(skip)]
+    pub(crate) tested: Vec<usize>,
+}
+
+/// What was said of rows by fits to others.
+///
+/// ```
+/// use mercer_baselines::BASELINES;
+/// use mercer_datasets::{RowFile, SchemaOptions, Truths};
+/// use mercer_workbench::{Choices, Predicted, Splitting, Table, evaluate};
+/// let text = "x,kind\n-1,a\n-2,a\n-3,a\n-4,a\n1,b\n2,b\n3,b\n4,b\n";
+/// let file = RowFile::spooled(text.as_bytes(), "toys", None)?;
+/// let table = Table::read(&file, &SchemaOptions::default())?;
+/// let splitting = Splitting::Folds { folds: 2, repeats: 1 };
+/// let found = evaluate(BASELINES, "kernel-ridge", &table, splitting, &Choices::plain(), |_, _| {})?;
+/// let held_out = found.held_out(&table);
+/// assert_eq!(held_out.lines, [2, 3, 4, 5, 6, 7, 8, 9]);
+/// assert_eq!((held_out.predicted, held_out.truths), (Predicted::Classes(vec![0, 0, 0, 0, 1, 1, 1, 1]), table.truths));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut {
+    /// The line of each row, rising.
+    pub lines: Vec<usize>,
+    /// Its target.
+    pub truths: Truths,
+    /// What was predicted.
+    pub predicted: Predicted,
+    /// Class probabilities (rows by classes), where the method has them.
+    pub probabilities: Option<Array2<f64>>,
+}
+
+impl Evaluation {
+    /// Returns what was said of each test row of the first repeat, in the order of the file.
+    pub fn held_out(&self, table: &Table) -> HeldOut {
+        let mut order: Vec<usize> = (0..self.tested.len()).collect();
+        order.sort_by_key(|&at| self.tested[at]);
+        let said = self.said.select(&order);
+        HeldOut {
+            lines: order.iter().map(|&at| table.lines[self.tested[at]]).collect(),
+            truths: said.truths,
+            predicted: match said.predictions {
+                Predictions::Classes(labels) => Predicted::Classes(labels),
+                Predictions::Real(values) => Predicted::Values(values),
+            },
+            probabilities: said.shares,
+        }
+    }
 }
 
 /// Fits a method on every split's training part and scores the test part. Filling, scaling and tuning see the training
@@ -141,7 +192,7 @@ pub fn evaluate(
     let streams = Streams::root(choices.seed);
     let splits = table.splits(splitting, &streams)?;
     let splitting = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));
-    let (mut scores, mut settings, mut recalls) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut scores, mut settings) = (Vec::new(), Vec::new());
     let mut all_said = Vec::new();
     let mut notes = split_notes(table);
     notes.extend(table.division.as_ref().and_then(Division::note));
@@ -156,7 +207,6 @@ pub fn evaluate(
         let (fitted, preparation, rows) = fit_part(method, table, &split.train, choices, &own)?;
         let said = said_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?;
         scores.push(finite(said.scores())?);
-        recalls.push(said.recalls());
         if choices.importance {
             let score = scores[index].get(metric).copied();
             let predictor = &*fitted.outcome.predictor;
@@ -200,16 +250,17 @@ pub fn evaluate(
     let whole: Vec<f64> =
         scores.iter().take(first).filter_map(|own| own.get(metric).copied()).collect();
     let learning_curve = choices.learning_curve.then(|| worth.curve(&whole, splits[0].train.len()));
-    let balanced = balance(table, splitting, &mut scores, &recalls);
+    let balanced = balance(table, splitting, &mut scores, &all_said);
     let confusion = confused(&all_said);
+    let tested = splits.iter().take(first).flat_map(|split| split.test.clone()).collect();
     let (said, pooled) = pooled(splitting, &scores, all_said);
     let mut estimates = estimates(&scores, intervals, splitting.test_over_train())?;
-    let balanced =
-        balanced.map(|(mean, note)| (Metric::BalancedAccuracy.name().to_owned(), Some(mean), note));
     for (name, mean, note) in balanced.into_iter().chain(pooled) {
         let of_folds = |mean| Estimate { mean, std: None, interval: None, interval_by: None };
         estimates.extend(mean.map(|mean| (name, of_folds(mean))));
-        notes.push(note);
+        if notes.last() != Some(&note) {
+            notes.push(note);
+        }
     }
     Ok(Evaluation {
         method: method.name.to_owned(),
@@ -224,6 +275,7 @@ pub fn evaluate(
         learning_curve,
         notes,
         said,
+        tested,
     })
 }
 
@@ -244,53 +296,59 @@ pub(crate) fn confused(said: &[NamedInterval]) -> Option<Vec<Vec<u64>>> {
     said.iter().filter_map(of).reduce(added)
 }
 
-/// Takes the balanced accuracy from the splits whose test part lacks a class that could be tested: a
-/// mean over fewer classes is another quantity. What then stands for it over all splits, and a note;
-/// nothing if no part lacks one.
+/// Takes the metrics that are means over the classes from the splits whose test part lacks a class that could be tested: a
+/// mean over fewer classes is another quantity. What then stands for them over all splits, with a note; nothing
+/// if no part lacks one.
 ///
-/// That is the share of *all* rows of a class that are right, as each row is in one test part of a repeat. It is the
-/// mean over the classes, and then over the repeats.
+/// They are of the rows of all folds of a repeat, as each row is in one test part of it: the mean over the classes, and
+/// then over the repeats.
 fn balance(
     table: &Table,
     splitting: Splitting,
     scores: &mut [Scores],
-    recalls: &[Vec<(u64, u64)>],
-) -> Option<(f64, String)> {
-    let Truths::Classes(labels) = &table.truths else { return None };
+    said: &[NamedInterval],
+) -> Vec<(String, Option<f64>, String)> {
+    // A part held out has a row of each class (`stratified_split`), so this is of folds.
+    let (Truths::Classes(labels), Splitting::Folds { folds, repeats }) = (&table.truths, splitting)
+    else {
+        return Vec::new();
+    };
     let mut rows = vec![0usize; table.task().outputs()];
     for &label in labels {
         rows[label as usize] += 1;
     }
     // A class of one row is tested nowhere.
     let tested: Vec<usize> = (0..rows.len()).filter(|&class| rows[class] > 1).collect();
+    let named = [(Metric::Precision, 0), (Metric::BalancedAccuracy, 1), (Metric::F1, 2)];
     let mut without = 0;
-    for (scores, recalls) in scores.iter_mut().zip(recalls) {
+    for (scores, said) in scores.iter_mut().zip(said) {
+        let recalls = said.recalls();
         if tested.iter().any(|&class| recalls[class].0 == 0) {
-            scores.remove(Metric::BalancedAccuracy.name());
+            for (metric, _) in named {
+                scores.remove(metric.name());
+            }
             without += 1;
         }
     }
     if without == 0 {
-        return None;
+        return Vec::new();
     }
-    // A part held out has a row of each of them (`stratified_split`), so this is of folds.
-    let Splitting::Folds { folds, repeats } = splitting else { return None };
-    let of_repeat = |parts: &[Vec<(u64, u64)>]| {
-        let recall = |&class: &usize| {
-            let count = |of: fn(&(u64, u64)) -> u64| {
-                parts.iter().map(|part| of(&part[class])).sum::<u64>() as f64
-            };
-            count(|&(_, right)| right) / count(|&(rows, _)| rows)
+    let of_repeats: Vec<_> = said.chunks(folds).filter_map(confused).collect();
+    let mean = |at: usize| {
+        let of_repeat = |confusion: &Vec<Vec<u64>>| {
+            let found = by_class(confusion);
+            let of_class = |&class: &usize| found[class].map_or(0.0, |own| own[at]);
+            tested.iter().map(of_class).sum::<f64>() / tested.len() as f64
         };
-        tested.iter().map(recall).sum::<f64>() / tested.len() as f64
+        of_repeats.iter().map(of_repeat).sum::<f64>() / repeats as f64
     };
-    let mean = recalls.chunks(folds).map(of_repeat).sum::<f64>() / repeats as f64;
     let note = format!(
-        "{without} of {} test parts {} a class: the balanced accuracy counts each class's rows over all folds of a repeat, and has no interval",
-        recalls.len(),
+        "{without} of {} test parts {} a class: balanced accuracy, precision and F1 count the rows of all folds of a \
+         repeat, and have no interval",
+        said.len(),
         if without == 1 { "lacks" } else { "lack" }
     );
-    Some((mean, note))
+    named.map(|(metric, at)| (metric.name().to_owned(), Some(mean(at)), note.clone())).to_vec()
 }
 
 /// Over the parts that have it.
@@ -314,7 +372,6 @@ fn pooled(
     };
     let of_one_row = said.iter().all(|said| said.truths.len() == 1);
     let regression = matches!(said[0].truths, Truths::Values(_));
-    let two_classes = said[0].classes == 2 && !regression;
     let mut said = said.into_iter();
     let mut repeats = Vec::new();
     while let Some(first) = said.next() {
@@ -328,13 +385,16 @@ fn pooled(
     };
     let parts = counted(scores.len(), "test part", "test parts");
     let mut found = Vec::new();
-    for name in [regression.then_some("r2"), two_classes.then_some("auc")].into_iter().flatten() {
+    let names: &[&str] = if regression { &["r2"] } else { &["auc", "average-precision"] };
+    // Without scores no part defines them, and that is no news.
+    let scored = |name: &&str| regression || of_repeats.iter().any(|own| own.contains_key(*name));
+    for name in names.iter().copied().filter(scored) {
         let without = scores.iter().filter(|own| !own.contains_key(name)).count();
         if without == 0 {
             continue;
         }
-        // Scores of different fits are not on one scale: AUC over all rows is the last resort.
-        let some = name == "auc" && without < scores.len();
+        // Scores of different fits are not on one scale: an order of all rows is the last resort.
+        let some = !regression && without < scores.len();
         let value = if some { mean_over(scores, name) } else { mean(name) };
         let instead = match value {
             Some(_) if some => "it is the mean over the others, and has no interval",
@@ -413,6 +473,7 @@ pub fn evaluate_model(
         learning_curve: None,
         notes: model.header.convergence.warning().into_iter().collect(),
         said,
+        tested: (0..test_rows).collect(),
     })
 }
 
@@ -420,7 +481,7 @@ pub fn evaluate_model(
 fn range_of(name: &str) -> (f64, f64) {
     match name {
         "r2" => (f64::NEG_INFINITY, 1.0),
-        "auc" | "f1" | "precision" => (0.0, 1.0),
+        "auc" | "average-precision" | "f1" | "precision" => (0.0, 1.0),
         "brier" => (0.0, 2.0),
         accuracy if accuracy.ends_with("accuracy") => (0.0, 1.0),
         _ => (0.0, f64::INFINITY),

@@ -2,7 +2,7 @@
 
 use crate::{WorkbenchError, score};
 use mercer_datasets::Truths;
-use mercer_learning::{Metric, Predictions, area_under_curve, by_class, margins, row_losses};
+use mercer_learning::{Metric, Predictions, by_class, ranked_score, rankings, row_losses};
 use mercer_statistics::{row_bootstrap, wilson_interval};
 use ndarray::Array2;
 use std::collections::BTreeMap;
@@ -31,6 +31,9 @@ const fn resamples(rows: usize) -> usize {
         affordable
     }
 }
+
+/// Metrics of the order of the rows.
+const RANKED: [Metric; 2] = [Metric::Auc, Metric::AveragePrecision];
 
 /// What a model says of test rows, and the truth.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,32 +112,38 @@ impl NamedInterval {
         if let (Some(shares), Truths::Classes(labels)) = (&self.shares, &self.truths) {
             scores.extend(score::probability_scores(shares.view(), labels));
         }
-        if let (Some(of_second), Truths::Classes(labels)) = (self.of_second(), &self.truths)
-            && let Some(area) = area_under_curve(&of_second, labels)
-        {
-            scores.insert(Metric::Auc.name().to_owned(), area);
+        if let Truths::Classes(labels) = &self.truths {
+            let rankings = self.rankings();
+            for metric in RANKED {
+                let found = ranked_score(metric, &rankings, labels);
+                scores.extend(found.map(|score| (metric.name().to_owned(), score)));
+            }
         }
         scores
     }
 
-    /// What ranks the rows of two classes.
-    fn of_second(&self) -> Option<Vec<f64>> {
-        let two = self.classes == 2;
-        let of_share = self.shares.as_ref().filter(|_| two).map(|shares| shares.column(1).to_vec());
-        of_share.or_else(|| self.decisions.as_ref().filter(|_| two).map(margins))
+    /// What ranks the rows by each class, of two by the second; none of numbers.
+    fn rankings(&self) -> Vec<Vec<f64>> {
+        match (&self.shares, &self.decisions) {
+            (Some(shares), _) => rankings(shares, true),
+            (None, Some(decisions)) => rankings(decisions, false),
+            (None, None) => Vec::new(),
+        }
     }
 
     /// Returns a score that ranks the rows by a class. It is the probability of the class, or how far its score lies
     /// above the best other one.
     pub fn of_class(&self, class: usize) -> Option<Vec<f64>> {
-        if let Some(shares) = &self.shares {
-            return Some(shares.column(class).to_vec());
+        let mut all = self.rankings();
+        if class == 0 && all.len() == 1 {
+            // Of two classes the first ranks the other way round.
+            return Some(match &self.shares {
+                Some(shares) => shares.column(0).to_vec(),
+                None => all[0].iter().map(|score| -score).collect(),
+            });
         }
-        let above = |row: ndarray::ArrayView1<'_, f64>| {
-            let others = row.iter().enumerate().filter(|(other, _)| *other != class);
-            row[class] - others.map(|(_, &score)| score).fold(f64::NEG_INFINITY, f64::max)
-        };
-        Some(self.decisions.as_ref()?.rows().into_iter().map(above).collect())
+        let place = if all.len() == 1 { 0 } else { class };
+        (place < all.len()).then(|| all.swap_remove(place))
     }
 
     /// Returns the mean of the values, or of the probability of a class. Without probabilities it is how often the
@@ -185,7 +194,8 @@ impl NamedInterval {
         if weighted.names.is_empty() {
             return Ok(found);
         }
-        let (rows, draws) = (self.truths.len(), resamples(self.truths.len()));
+        let rows = self.truths.len();
+        let draws = resamples(rows * weighted.ranked.len().max(1));
         let ends = row_bootstrap(rows, |drawn| weighted.scores(drawn), draws, LEVEL, seed)?;
         for (&name, ends) in weighted.names.iter().zip(ends) {
             if let Some(ends) = ends {
@@ -228,8 +238,8 @@ struct Weighted {
     names: Vec<&'static str>,
     /// Quantities averaged over rows, one list each.
     columns: Vec<Vec<f64>>,
-    /// Rows in the order of the second class's probability, ties together, and whose they are.
-    ranked: Option<Vec<(f64, usize, bool)>>,
+    /// Rows in the order of a class's probability, ties together, and whether they are of it; of two classes the second.
+    ranked: Vec<Vec<(f64, usize, bool)>>,
     /// True and predicted class of each row, as one number, and how many classes there are.
     classes: Option<(Vec<usize>, usize)>,
 }
@@ -252,7 +262,7 @@ impl Weighted {
                     names.push(Metric::Mape.name());
                     columns.push(errors().zip(truth).map(|(e, y)| (e / y).abs()).collect());
                 }
-                Self { names, columns, ranked: None, classes: None }
+                Self { names, columns, ranked: Vec::new(), classes: None }
             }
             (Predictions::Classes(predicted), Truths::Classes(labels), shares) => {
                 let (mut names, mut columns) = (vec!["f1", "precision"], Vec::new());
@@ -263,16 +273,22 @@ impl Weighted {
                     names.extend(["log-loss", "brier"]);
                     columns.extend([log_loss, brier]);
                 }
-                let ranked = said.of_second().map(|scores| {
-                    let row = |(row, &label): (usize, &u32)| (scores[row], row, label == 1);
+                let rankings = said.rankings();
+                let two = rankings.len() == 1;
+                let ranked = rankings.iter().enumerate().map(|(index, scores)| {
+                    let class = if two { 1 } else { index as u32 };
+                    let row = |(row, &label): (usize, &u32)| (scores[row], row, label == class);
                     let mut ranked: Vec<_> = labels.iter().enumerate().map(row).collect();
                     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-                    names.push("auc");
                     ranked
                 });
+                let ranked: Vec<_> = ranked.collect();
+                if !ranked.is_empty() {
+                    names.extend(RANKED.map(Metric::name));
+                }
                 Self { names, columns, ranked, classes: Some(classes) }
             }
-            _ => Self { names: Vec::new(), columns: Vec::new(), ranked: None, classes: None },
+            _ => Self { names: Vec::new(), columns: Vec::new(), ranked: Vec::new(), classes: None },
         }
     }
 
@@ -295,8 +311,12 @@ impl Weighted {
         }
         let found: Vec<[f64; 3]> = by_class(&counts).into_iter().flatten().collect();
         let mean = |at: usize| found.iter().map(|own| own[at]).sum::<f64>() / found.len() as f64;
-        let area = self.ranked.as_ref().map(|ranked| area(ranked, drawn));
-        [mean(2), mean(0)].into_iter().chain(means).chain(area).collect()
+        let over_classes = |of: fn(&[(f64, usize, bool)], &[f64]) -> f64| {
+            let sum: f64 = self.ranked.iter().map(|ranked| of(ranked, drawn)).sum();
+            (!self.ranked.is_empty()).then(|| sum / self.ranked.len() as f64)
+        };
+        let ranked = [over_classes(area), over_classes(precision)].into_iter().flatten();
+        [mean(2), mean(0)].into_iter().chain(means).chain(ranked).collect()
     }
 }
 
@@ -314,6 +334,25 @@ fn area(ranked: &[(f64, usize, bool)], drawn: &[f64]) -> f64 {
     }
     // NaN where a class was not drawn.
     ordered / (firsts * seconds)
+}
+
+/// The average precision, each row as often as it was drawn.
+fn precision(ranked: &[(f64, usize, bool)], drawn: &[f64]) -> f64 {
+    let (mut right, mut all, mut sum) = (0.0, 0.0, 0.0);
+    for tied in ranked.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()).rev() {
+        let mut here = 0.0;
+        for &(_, row, is_of_it) in tied {
+            all += drawn[row];
+            here += if is_of_it { drawn[row] } else { 0.0 };
+        }
+        right += here;
+        // Rows that were not drawn are no threshold.
+        if here > 0.0 {
+            sum += here * right / all;
+        }
+    }
+    // NaN where a class was not drawn, or alone.
+    if right < all { sum / right } else { f64::NAN }
 }
 
 /// Whether splits all say the same, up to rounding: that tells nothing of how far off they are.
@@ -409,7 +448,7 @@ mod tests {
                     usize::from(low <= truth[&name] && truth[&name] <= high);
             }
         }
-        assert_eq!(held.len(), 7, "{held:?}");
+        assert_eq!(held.len(), 8, "{held:?}");
         for (name, count) in held {
             let share = count as f64 / parts as f64;
             // Three deviations of 0.95 over 300 parts are 0.038.

@@ -52,7 +52,7 @@ pub use conformal::{Conformal, Sets};
 pub use coverage::{Coverage, Wanted, coverage};
 pub use division::{DivideBy, Division};
 pub use error::WorkbenchError;
-pub use evaluate::{Estimate, Evaluation, evaluate, evaluate_model};
+pub use evaluate::{Estimate, Evaluation, HeldOut, evaluate, evaluate_model};
 pub use fit::{Choices, fit, method_for};
 pub use header::{Chosen, DataNote, Header, MAJOR, MINOR, Origin};
 pub use importance::{CurvePoint, Dependence, Importance};

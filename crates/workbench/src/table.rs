@@ -5,7 +5,7 @@ use mercer_datasets::{
     DataError, Impute, Kind, Preparation, Preparing, Reading, RowFile, Scaling, Schema,
     SchemaOptions, Split, Truth, Truths, Widened, survey,
 };
-use mercer_learning::{Sample, Streams, Task, one_line};
+use mercer_learning::{Sample, Streams, Task, counted, one_line};
 use mercer_linalg::{Matrix, SparseRows, dense_rows, sparse_row};
 use ndarray::{Array1, Array2};
 use std::collections::HashSet;
@@ -310,6 +310,42 @@ impl Table {
         let (name, sha256) = (file.name().to_owned(), file.sha256()?);
         let (division, weights, unheld) = (None, None, None);
         Ok(Self { name, schema, raw, truths, lines, sha256, division, weights, unheld })
+    }
+
+    /// Appends rows of another file, read with the same schema, that test what is fitted to the rows of this one. It has
+    /// one split then.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_learning::Streams;
+    /// use mercer_workbench::{Splitting, Table};
+    /// let read = |text: &'static str, name| RowFile::spooled(text.as_bytes(), name, None);
+    /// let train = Table::read(&read("x,kind\n-1,a\n1,b\n-2,a\n", "train")?, &SchemaOptions::default())?;
+    /// let test = Table::with_schema(&read("x,kind\n3,b\n", "test")?, train.schema.clone())?;
+    /// let both = train.tested_on(test, None)?;
+    /// let splits = both.splits(Splitting::default(), &Streams::root(1))?;
+    /// assert_eq!((splits[0].train.as_slice(), splits[0].test.as_slice()), (&[0, 1, 2][..], &[3][..]));
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DataError::Format`] for a hole in the other file that is not to be filled.
+    pub fn tested_on(mut self, test: Self, impute: Option<Impute>) -> Result<Self, WorkbenchError> {
+        if let (None, Some((column, rows))) = (impute, test.holes().first()) {
+            let problem = format!(
+                "column `{column}` has no value in {}; fill it (--impute mean or median), or remove them",
+                counted(*rows, "row", "rows")
+            );
+            return Err(DataError::Format { file: test.name, problem }.into());
+        }
+        self.division = Some(Division::of_files(self.rows(), test.rows(), &test.name));
+        self.raw = self.raw.above(test.raw);
+        self.truths.append(test.truths);
+        self.lines.extend(test.lines);
+        if let Some(weights) = &mut self.weights {
+            weights.values.resize(self.lines.len(), 1.0);
+        }
+        Ok(self)
     }
 
     /// Returns the number of rows.

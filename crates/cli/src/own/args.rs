@@ -1,6 +1,7 @@
 //! What can be typed after `fit`, `predict`, `evaluate`, `compare`, `tune` and `info`.
 
 use clap::Args;
+use mercer_datasets::Unknown;
 use mercer_learning::{Metric, Task};
 use mercer_workbench::DivideBy;
 use std::path::PathBuf;
@@ -22,8 +23,8 @@ pub(crate) struct FileArgs {
     /// Read the file in this format [default: by its suffix or beginning].
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
-    /// Split the fields of a text at CHAR: one character, tab, or blanks for any number of blanks and tabs.
-    #[arg(long, value_name = "CHAR", value_parser = separator, conflicts_with = "format")]
+    /// Split the fields of a text at CHAR: one character, tab, semicolon, or blanks for any number of blanks and tabs.
+    #[arg(long, value_name = "CHAR", value_parser = separator)]
     pub separator: Option<u8>,
     /// Skip N lines before the table.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
@@ -31,11 +32,16 @@ pub(crate) struct FileArgs {
     /// Skip lines that begin with this.
     #[arg(long, value_name = "CHAR", value_parser = character)]
     pub comment: Option<u8>,
+    /// Read numbers whose decimals begin with CHAR; with a comma, points may stand between their thousands.
+    #[arg(long, value_name = "CHAR", value_parser = [",", "."])]
+    pub decimal: Option<String>,
 }
 
 fn metric(text: &str) -> Result<Metric, String> {
     let all = [Task::Classification { classes: 2 }, Task::Regression].map(Metric::of_task).concat();
     let names: Vec<&str> = all.iter().map(|metric| metric.name()).collect();
+    // The mean recall has a name of its own.
+    let text = if text == "recall" { Metric::BalancedAccuracy.name() } else { text };
     let found = all.iter().find(|metric| metric.name() == text).copied();
     found.ok_or_else(|| format!("there are {}", names.join(", ")))
 }
@@ -64,7 +70,8 @@ fn separator(text: &str) -> Result<u8, String> {
     match text {
         "blanks" | " " => Ok(b' '),
         "tab" | "\\t" => Ok(b'\t'),
-        other => character(other).map_err(|error| format!("{error}, or tab, or blanks")),
+        "semicolon" => Ok(b';'),
+        other => character(other).map_err(|error| format!("{error}, or tab, semicolon or blanks")),
     }
 }
 
@@ -127,8 +134,8 @@ pub(crate) struct FitChoices {
     /// Tune the settings first, on the training rows.
     #[arg(long)]
     pub tune: bool,
-    /// Tune settings and rank methods by METRIC. Classes: accuracy, balanced-accuracy, f1, precision, log-loss, brier,
-    /// auc. Numbers: rmse, mae, r2, mape [default: accuracy or rmse].
+    /// Tune settings and rank methods by METRIC. Classes: accuracy, balanced-accuracy (or recall), f1, precision, log-loss,
+    /// brier, auc, average-precision. Numbers: rmse, mae, r2, mape [default: accuracy or rmse].
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub metric: Option<Metric>,
     /// Learn probabilities from the scores of training rows held out in five folds. Two classes use Platt's sigmoid, more
@@ -181,6 +188,9 @@ pub(crate) struct SplitArgs {
     /// Divide the rows by this column, which holds train or test. It is not used as a feature.
     #[arg(long, value_name = "COL", conflicts_with_all = ["folds", "holdout", "repeats"])]
     pub split_column: Option<String>,
+    /// Test on the rows of FILE, which has the same columns; all rows of the data train.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "holdout", "repeats", "groups", "time", "split_column", "buffer"])]
+    pub test: Option<PathBuf>,
     /// Measure the importance of each column: the loss when its entries are permuted among the test rows. Also show how the
     /// prediction depends on the most important columns (for --report and --json).
     #[arg(long)]
@@ -266,6 +276,16 @@ pub(crate) enum UnknownName {
     Skip,
 }
 
+impl From<UnknownName> for Unknown {
+    fn from(name: UnknownName) -> Self {
+        match name {
+            UnknownName::Error => Self::Error,
+            UnknownName::Zeros => Self::Zeros,
+            UnknownName::Skip => Self::Skip,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct PredictArgs {
     /// Predict with this model file.
@@ -306,7 +326,7 @@ pub(crate) struct PredictArgs {
 }
 
 /// What is decided when a method is fitted, and not when a model is scored.
-const OF_A_FIT: [&str; 28] = [
+const OF_A_FIT: [&str; 29] = [
     "method",
     "target",
     "task",
@@ -335,6 +355,7 @@ const OF_A_FIT: [&str; 28] = [
     "groups",
     "time",
     "split_column",
+    "test",
 ];
 
 #[derive(Debug, Args)]
@@ -362,10 +383,18 @@ pub(crate) struct EvaluateArgs {
     /// Reach the coverage in each class, not only over all rows. A class with too few calibration rows is in every set.
     #[arg(long, requires = "coverage")]
     pub each_class: bool,
+    /// Handle a category that the fit of MODEL did not see: error stops, zeros reads it as none of the known ones, skip
+    /// leaves its row out.
+    #[arg(long, value_enum, default_value = "error", conflicts_with = "method")]
+    pub unknown: UnknownName,
+    /// Write the prediction of each test row to FILE, by fits to other rows, with its line and its target; of several
+    /// repeats the first.
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "coverage")]
+    pub predictions: Option<PathBuf>,
     /// Write a page with scores, curves and calibration, or residuals.
     #[arg(long, value_name = "FILE.html", alias = "out")]
     pub report: Option<PathBuf>,
-    /// Overwrite the page.
+    /// Overwrite the page, and the predictions.
     #[arg(long)]
     pub force: bool,
     /// Print JSON instead of a table.

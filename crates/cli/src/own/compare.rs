@@ -9,8 +9,8 @@ use crate::columns::{print_aligned, print_words};
 use mercer_learning::Streams;
 use mercer_methods::all;
 use mercer_workbench::{
-    Across, Choices, Comparison, MethodAcross, PairAcross, Provenance, Table, across, across_page,
-    compare, comparison_page,
+    Across, Choices, Comparison, MethodAcross, Output, PairAcross, Provenance, Table,
+    WorkbenchError, across, across_page, compare, comparison_page,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -24,6 +24,10 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         learning_curve: args.split.learning_curve,
         ..choices(&args.choices, &limits)?
     };
+    if args.split.test.is_some() && args.data.len() > 1 {
+        let (value, must) = ("given".to_owned(), "given for one file only".to_owned());
+        return Err(WorkbenchError::Argument { name: "test", value, must }.into());
+    }
     let inputs: Vec<&Path> = args.data.iter().map(PathBuf::as_path).collect();
     let report =
         args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;
@@ -33,6 +37,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     let table = |data: &PathBuf| -> anyhow::Result<Table> {
         read_divided(
             open(data, &args.columns.file)?,
+            &args.columns.file,
             &options,
             &args.split,
             &args.choices,
@@ -74,8 +79,9 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
     let (command, date) = (command(), today());
     let asked = Provenance { command: &command, date: &date };
     let how = files.first().map(|file| file.splitting.clone()).unwrap_or_default();
-    let (page, failed) = if files.len() > 1 {
+    let failed = if files.len() > 1 {
         let across = across(files)?;
+        written(report.as_ref().map(|report| (report, across_page(&across, asked))))?;
         if args.json {
             print_json(&across)?;
         } else {
@@ -88,9 +94,10 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
                 Some(why) => print_words(&format!("no test over the files: {why}"))?,
             }
         }
-        (report.as_ref().map(|_| across_page(&across, asked)), across.failed())
+        across.failed()
     } else {
         let comparison = &files[0];
+        written(report.as_ref().map(|report| (report, comparison_page(comparison, asked))))?;
         if args.json {
             print_json(comparison)?;
         } else {
@@ -108,16 +115,27 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
                         )?;
                     }
                 }
-                Some(why) => print_words(&format!("no test: {why}"))?,
+                Some(why) => {
+                    // A division that is given has one split, whatever is asked.
+                    let given = args.split.test.is_some() || args.split.split_column.is_some();
+                    let why =
+                        if given { why.split("; several").next().unwrap_or(why) } else { why };
+                    print_words(&format!("no test: {why}"))?;
+                }
             }
         }
-        (report.as_ref().map(|_| comparison_page(comparison, asked)), comparison.failed())
+        comparison.failed()
     };
-    if let (Some(report), Some(page)) = (&report, page) {
+    Ok(if failed > 0 { Ended::Failed } else { Ended::Done })
+}
+
+/// Writes a page, before anything is printed: a pipe that is closed does not take it along.
+fn written(page: Option<(&Output, Result<String, WorkbenchError>)>) -> anyhow::Result<()> {
+    if let Some((report, page)) = page {
         report.write_bytes(page?.as_bytes())?;
         tracing::info!("{}", report.path().display());
     }
-    Ok(if failed > 0 { Ended::Failed } else { Ended::Done })
+    Ok(())
 }
 
 /// Refuses a table that cannot be divided as asked, before any fit.

@@ -1,18 +1,18 @@
 use super::args::EvaluateArgs;
 use super::{
     about, bar, choices, claim, command, default_folds, full_name, limits, open, print_json,
-    read_divided, say_if_no_better, say_if_untunable, say_of_parts, schema_options, splitting,
-    threads, today,
+    quoted, read_divided, say_if_no_better, say_if_untunable, say_of_parts, schema_options,
+    splitting, threads, today,
 };
 use crate::Ended;
 use crate::columns::Listing;
 use crate::columns::{print_aligned, print_words};
-use mercer_datasets::{Moments, Truths, Widened};
+use mercer_datasets::{Moments, Truth, Truths, Widened};
 use mercer_learning::{by_class, counted, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Choices, Evaluation, Model, Provenance, Table, Wanted, WorkbenchError, coverage, evaluate,
-    evaluate_model, evaluation_page,
+    Choices, Evaluation, HeldOut, Model, Predicted, Provenance, Table, Wanted, WorkbenchError,
+    coverage, evaluate, evaluate_model, evaluation_page,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -32,6 +32,8 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
         std::iter::once(&args.table.data).chain(model).map(PathBuf::as_path).collect();
     let report =
         args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;
+    let predictions = args.predictions.as_ref().map(|out| claim(out, args.force, &inputs));
+    let predictions = predictions.transpose()?;
     let (evaluation, how, table) = match (&args.method, model) {
         (None, Some(path)) => of_model(args, path)?,
         (None, None) => {
@@ -43,7 +45,8 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             let name = full_name(method);
             let file = open(&args.table.data, &args.table.columns.file)?;
             let options = schema_options(&args.table.columns, &args.choices);
-            let table = read_divided(file, &options, &args.split, &args.choices, &choices)?;
+            let lines = &args.table.columns.file;
+            let table = read_divided(file, lines, &options, &args.split, &args.choices, &choices)?;
             say_of_parts(&table, choices.impute);
             say_if_untunable(&name, &choices, table.task());
             let splitting = splitting(&args.split);
@@ -79,6 +82,19 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     let deviation = Some(moments.deviation());
     let may_tune = args.method.is_some() && choices.tune.is_none();
     say_if_no_better(&evaluation.method, may_tune, &means.collect(), table.task(), deviation);
+    // Files before words: a pipe that is closed takes none of them along.
+    if let Some(report) = &report {
+        let (command, date) = (command(), today());
+        let asked = Provenance { command: &command, date: &date };
+        let choices = args.method.as_ref().map(|_| &choices);
+        let page = evaluation_page(evaluation.clone(), &table, &how, choices, asked)?;
+        report.write_bytes(page.as_bytes())?;
+        tracing::info!("{}", report.path().display());
+    }
+    if let Some(out) = &predictions {
+        out.write_bytes(held_out(&evaluation, &table).as_bytes())?;
+        tracing::info!("{}", out.path().display());
+    }
     if args.json {
         print_json(&as_json(&evaluation, &how, &table))?;
     } else {
@@ -94,14 +110,6 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             classes(confusion, &table.schema.target.labels)?;
         }
     }
-    if let Some(report) = &report {
-        let (command, date) = (command(), today());
-        let asked = Provenance { command: &command, date: &date };
-        let choices = args.method.as_ref().map(|_| &choices);
-        let page = evaluation_page(evaluation, &table, &how, choices, asked)?;
-        report.write_bytes(page.as_bytes())?;
-        tracing::info!("{}", report.path().display());
-    }
     Ok(Ended::Done)
 }
 
@@ -111,7 +119,8 @@ fn of_model(args: &EvaluateArgs, path: &Path) -> anyhow::Result<(Evaluation, Str
     let file = open(&args.table.data, &args.table.columns.file)?;
     let dropped = args.table.columns.drop.iter().flat_map(|names| names.split(','));
     let drop = dropped.map(str::to_owned).collect();
-    let widened = Widened { drop, ..Widened::default() };
+    let unknown = args.unknown.into();
+    let widened = Widened { drop, unknown, ..Widened::default() };
     let schema = model.header.schema.clone();
     let table = match args.choices.buffer {
         Some(buffer) => Table::wider_in_passes(file, schema, &widened, buffer)?,
@@ -128,6 +137,33 @@ fn of_model(args: &EvaluateArgs, path: &Path) -> anyhow::Result<(Evaluation, Str
         how += "; they are its training rows";
     }
     Ok((evaluation, how, table))
+}
+
+/// The test rows with their targets and what was predicted, as CSV.
+fn held_out(evaluation: &Evaluation, table: &Table) -> String {
+    let labels: Vec<String> =
+        table.schema.target.labels.iter().map(|label| quoted(label)).collect();
+    let HeldOut { lines, truths, predicted, probabilities } = evaluation.held_out(table);
+    let mut text = format!("line,{},prediction", quoted(&table.schema.target.name));
+    if probabilities.is_some() {
+        text.extend(labels.iter().map(|label| format!(",{label}")));
+    }
+    text.push('\n');
+    for (row, line) in lines.iter().enumerate() {
+        let truth = match truths.of(row) {
+            Truth::Class(class) => labels[class as usize].clone(),
+            Truth::Value(value) => value.to_string(),
+        };
+        let said = match &predicted {
+            Predicted::Classes(classes) => labels[classes[row] as usize].clone(),
+            Predicted::Values(values) => values[row].to_string(),
+        };
+        text.push_str(&[line.to_string(), truth, said].join(","));
+        let shares = probabilities.iter().flat_map(|shares| shares.row(row));
+        text.extend(shares.map(|share| format!(",{share}")));
+        text.push('\n');
+    }
+    text
 }
 
 /// `metrics` has the means; accuracies are fractions, errors in units of the target.

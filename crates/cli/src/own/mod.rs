@@ -39,12 +39,15 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Other names of methods: short ones, and those of other programs.
-const SHORT: [(&str, &str); 6] = [
+const SHORT: [(&str, &str); 9] = [
     ("rf", "rf-ridge"),
     ("svm", "gaussian-svm"),
     ("svc", "gaussian-svm"),
+    ("svr", "gaussian-svm"),
     ("krr", "kernel-ridge"),
     ("gp", "gaussian-process"),
+    ("gpr", "gaussian-process"),
+    ("gpc", "gaussian-process"),
     ("mlp", "softmax-mlp"),
 ];
 
@@ -68,7 +71,11 @@ pub(crate) fn open(data: &Path, args: &FileArgs) -> anyhow::Result<RowFile> {
     });
     let format = args.separator.map(RowFormat::Text).or(format);
     let file = RowFile::open(data, format).map_err(WorkbenchError::from)?;
-    Ok(file.skipping(args.skip, args.comment))
+    let file = file.skipping(args.skip, args.comment);
+    if args.decimal.as_deref() == Some(",") {
+        return Ok(file.with_decimal_comma().map_err(WorkbenchError::from)?);
+    }
+    Ok(file)
 }
 
 pub(super) fn schema_options(args: &ColumnArgs, choices: &FitChoices) -> SchemaOptions {
@@ -91,7 +98,11 @@ pub(super) fn schema_options(args: &ColumnArgs, choices: &FitChoices) -> SchemaO
             CategoriesName::Ordinal => Categories::Ordinal,
         },
         keep_na: args.keep_na.clone(),
-        missing: args.missing.clone(),
+        // As typed: `--missing 'no, none'`.
+        missing: args
+            .missing
+            .as_ref()
+            .map(|texts| texts.iter().map(|text| text.trim().to_owned()).collect()),
         missing_is_category: choices.impute == Some(ImputeName::Category),
         ..SchemaOptions::default()
     }
@@ -239,6 +250,7 @@ pub(super) fn read_table(
 /// Reads a table that is to be divided.
 pub(super) fn read_divided(
     file: RowFile,
+    lines: &FileArgs,
     options: &SchemaOptions,
     split: &SplitArgs,
     args: &FitChoices,
@@ -251,7 +263,10 @@ pub(super) fn read_divided(
             by.column()
         );
     }
-    read_table(file, options, by.as_ref(), args)
+    let table = read_table(file, options, by.as_ref(), args)?;
+    let Some(test) = &split.test else { return Ok(table) };
+    let test = Table::with_schema(&open(test, lines)?, table.schema.clone())?;
+    Ok(table.tested_on(test, choices.impute)?)
 }
 
 /// Mean weights that are worth a word: few who count rows have these.
@@ -275,7 +290,7 @@ pub(super) fn splitting(args: &SplitArgs) -> Splitting {
     if let Some(test) = args.holdout {
         return Splitting::HoldOut { test, repeats: args.repeats.unwrap_or(1) };
     }
-    let once = args.time.is_some() || args.split_column.is_some();
+    let once = args.time.is_some() || args.split_column.is_some() || args.test.is_some();
     let repeats = args.repeats.unwrap_or(if once { 1 } else { 2 });
     Splitting::Folds { folds: args.folds.unwrap_or(5), repeats }
 }

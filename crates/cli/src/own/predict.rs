@@ -1,4 +1,4 @@
-use super::args::{PredictArgs, UnknownName};
+use super::args::PredictArgs;
 use super::{claim, open, quoted, stop, threads};
 use crate::Ended;
 use anyhow::Context;
@@ -73,11 +73,7 @@ fn write_all(
     let named = || name.to_owned();
     let schema = &model.header.schema;
     let labels = &schema.target.labels;
-    let unknown = match args.unknown {
-        UnknownName::Error => Unknown::Error,
-        UnknownName::Zeros => Unknown::Zeros,
-        UnknownName::Skip => Unknown::Skip,
-    };
+    let unknown = args.unknown.into();
     // A column may stand in the rows of --calibration alone.
     let left_out = match &args.beside.within.calibration {
         Some(_) => there(&args.drop, file)?,

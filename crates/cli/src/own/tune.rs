@@ -38,6 +38,13 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     if tuning.history.iter().all(|step| step.score.is_none()) {
         tracing::warn!("no candidate ended within the budget: the defaults are taken, untried");
     }
+    if let Some(report) = &report {
+        let (command, date) = (command(), today());
+        let asked = Provenance { command: &command, date: &date };
+        let page = tuning_page(&table, method, &tuning, &choices, asked)?;
+        report.write_bytes(page.as_bytes())?;
+        tracing::info!("{}", report.path().display());
+    }
     if args.json {
         print_json(&tuning)?;
     } else {
@@ -73,13 +80,6 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
         let none = "the defaults: this method has nothing to tune";
         let chosen = if chosen.is_empty() { none } else { &chosen };
         writeln!(std::io::stdout(), "chosen: {chosen}")?;
-    }
-    if let Some(report) = &report {
-        let (command, date) = (command(), today());
-        let asked = Provenance { command: &command, date: &date };
-        let page = tuning_page(&table, method, &tuning, &choices, asked)?;
-        report.write_bytes(page.as_bytes())?;
-        tracing::info!("{}", report.path().display());
     }
     Ok(Ended::Done)
 }

@@ -1,5 +1,6 @@
 //! Words in: what can be typed of the papers.
 
+use crate::args::examples;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use mercer_harness::Shard;
@@ -14,18 +15,46 @@ pub(crate) enum PapersCommand {
     /// All tables and figures are rendered at once. Then the cheapest trial of each cell runs again, then the next, until
     /// the time is up. Exit status 3 if a result differs from its record, beyond rounding. Without committed records every
     /// table is built from new runs, as with --fresh.
+    #[command(after_help = examples!(
+        "reproduce",
+        "reproduce askl/table2 --minutes 2",
+    ))]
     Reproduce(ReproduceArgs),
     /// Show a table, or one cell with its repeats, chosen settings, verdict and records.
+    #[command(after_help = examples!(
+        "show askl/table2",
+        "show askl/table2:tuned:askl:segment",
+    ))]
     Show(ShowArgs),
     /// Show whether the inputs of a cell are still those of its records, and which part of a key differs.
+    #[command(after_help = examples!(
+        "why askl/table2:tuned:askl:segment",
+        "why askl/table2:published:askl:segment",
+    ))]
     Why(CellArgs),
     /// Show how much of each artefact is recorded.
+    #[command(after_help = examples!(
+        "status",
+        "status askl --dataset segment",
+    ))]
     Status(StatusArgs),
     /// Render tables, figures and the page from records; fits nothing.
+    #[command(after_help = examples!(
+        "report",
+        "report askl --out site",
+    ))]
     Report(ReportArgs),
     /// Compact, merge, export and compare records.
+    #[command(after_help = examples!(
+        "results diff results reports/records",
+        "results export --current",
+    ))]
     Results(ResultsArgs),
     /// Run a reproduction as array tasks of Slurm or of any launcher.
+    #[command(after_help = examples!(
+        "cluster plan askl/table2 --tasks 8",
+        "cluster submit askl/table2 --tasks 8 --results shared",
+    ))]
     Cluster(ClusterArgs),
 }
 

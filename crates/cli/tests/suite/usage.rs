@@ -1,6 +1,7 @@
 //! Wrong words, closed pipes, and commands that only look.
 
 use crate::place::{Ended, Place, files};
+use std::fmt::Write as _;
 use std::process::Stdio;
 
 #[test]
@@ -330,4 +331,31 @@ fn a_look_creates_nothing() {
     assert!(dry.stdout.contains("0 recorded"), "{dry:?}");
     assert_eq!(files(&place.path(".")), before);
     assert!(!place.path("results").exists());
+}
+
+/// What the help of a command about one's own table ends with is run, in an order in which each finds its files.
+#[test]
+fn examples_of_the_help_run() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("book")).unwrap();
+    let flowers = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/flowers.csv");
+    std::fs::copy(flowers, place.path("book/flowers.csv")).unwrap();
+    let mut scores = "dataset,method,score\n".to_owned();
+    for dataset in 0..6 {
+        for method in ["a", "b", "c"] {
+            let score =
+                0.5 + f64::from(dataset) / 20.0 + f64::from(method.as_bytes()[0] - b'a') / 9.0;
+            writeln!(scores, "d{dataset},{method},{score}").unwrap();
+        }
+    }
+    std::fs::write(place.path("scores.csv"), scores).unwrap();
+    let own = "fit predict evaluate compare tune rank info bound list data";
+    for command in own.split(' ') {
+        let help = place.run(&format!("{command} --help")).with_code(0).stdout;
+        let (_, examples) = help.split_once("Examples:\n").unwrap();
+        for example in examples.lines() {
+            let words = example.trim().strip_prefix("mercer ").unwrap();
+            place.run(words).with_code(0);
+        }
+    }
 }

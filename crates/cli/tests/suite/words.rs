@@ -98,7 +98,7 @@ fn columns_and_rows_that_do_not_fit_have_a_remedy() {
             "has no column `weight`, which the model was fitted on; add it, or fit again",
         ),
         ("predict m --data twice.csv", "has two columns called `size`; remove one, or rename it"),
-        ("predict m --data words.csv", "is the separator right? (--format csv, semicolon or tsv)"),
+        ("predict m --data words.csv", "is the separator right? (--separator blanks)"),
         ("predict m --data semi.csv --format csv", "is the separator right?"),
         ("predict m --data rows.svm", "write the rows as those of the fit, or fit again"),
         (

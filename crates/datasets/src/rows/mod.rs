@@ -270,18 +270,17 @@ impl RowFile {
             return Err(DataError::format(&name, format!("is {kind}")));
         }
         let (path, format) = (path.to_owned(), known.unwrap_or(RowFormat::Text(b',')));
-        let mut file =
-            Self {
-                path,
-                name,
-                format,
-                prelude: 0,
-                comment: None,
-                decimal_comma: false,
-                given: given.is_some(),
-                spool: None,
-                copied: None,
-            };
+        let mut file = Self {
+            path,
+            name,
+            format,
+            prelude: 0,
+            comment: None,
+            decimal_comma: false,
+            given: given.is_some(),
+            spool: None,
+            copied: None,
+        };
         let original = Original::by_suffix(&file.path);
         // The suffix of a text is looked into, since other formats are saved under it.
         let certain =

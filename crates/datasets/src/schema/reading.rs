@@ -576,7 +576,7 @@ fn read_field(
                     }
                     (Unknown::Error, _) => Err(format!(
                         "category `{}` in column `{name}` was not seen at fit time; seen were {}; fit with rows \
-                         that have it, or take it as none of these (predict --unknown zeros) or leave its rows \
+                         that have it, or take it as none of these (--unknown zeros) or leave its rows \
                          out (--unknown skip)",
                         shown(&text),
                         some_of(levels),

@@ -217,11 +217,8 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         .filter(|&at| at != target && dropped.iter().all(|&(dropped, _)| dropped != at))
         .collect();
     if inputs.is_empty() {
-        let hint = if file.begins_with_names() {
-            separator_hint(&names[target])
-        } else {
-            String::new()
-        };
+        let hint =
+            if file.begins_with_names() { separator_hint(&names[target]) } else { String::new() };
         return Err(wrong(format!("needs at least one input column beside the target{hint}")));
     }
     options.limits.check(file.name(), 1, inputs.len())?;
@@ -285,6 +282,7 @@ pub(super) fn separator_hint(name: &str) -> String {
     let named = ['|', ';', '~', '^', ':'].into_iter().find(|&sign| name.contains(sign));
     let flag = match named {
         _ if name.contains('\t') => "--separator tab".to_owned(),
+        Some(';') => "--separator semicolon".to_owned(),
         Some(sign) => format!("--separator {}", shell_word(&sign.to_string())),
         None if name.contains(' ') => "--separator blanks".to_owned(),
         None => "--separator CHAR".to_owned(),

@@ -453,7 +453,9 @@ fn numbers_in_disguise_are_refused_with_what_to_write() {
         assert!(surveyed(&rows, &asked).is_ok(), "{number}");
     }
     // A date and a code are neither.
-    assert!(surveyed("1,2026-11-27\n2,2026-11-28\n3,2026-11-27\n", &SchemaOptions::default()).is_ok());
+    assert!(
+        surveyed("1,2026-11-27\n2,2026-11-28\n3,2026-11-27\n", &SchemaOptions::default()).is_ok()
+    );
 }
 
 /// The flag names all that would have to be missing, at once, since it replaces what is missing by itself.
@@ -484,7 +486,8 @@ fn a_table_that_seems_to_have_one_column_is_told_its_separator() {
         let error = surveyed(&text, &SchemaOptions::default()).unwrap_err().to_string();
         assert!(error.ends_with(&format!("(--separator {flag})")), "{error}");
     }
-    let file = RowFile::spooled(&b"1:2 3:4\n1:5 3:2\n"[..], "f", Some(RowFormat::Svmlight)).unwrap();
+    let file =
+        RowFile::spooled(&b"1:2 3:4\n1:5 3:2\n"[..], "f", Some(RowFormat::Svmlight)).unwrap();
     let error = survey(&file, &SchemaOptions::default()).unwrap_err().to_string();
     assert!(error.contains("begin each row with its target"), "{error}");
 }

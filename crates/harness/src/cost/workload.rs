@@ -109,7 +109,7 @@ fn number<'a>(name: &str, setting: &dyn Fn(&str) -> Option<&'a Value>) -> Option
 }
 
 /// The declared memory of a fit, in bytes, for data of that shape.
-pub(crate) fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Option<f64> {
+pub(crate) fn declared(cost: &str, shape: &Shape, settings: &Settings) -> Option<f64> {
     let setting = |name: &str| number(name, &|name| settings.get(name));
     let width = ["features", "landmarks", "centres"].into_iter().find_map(setting);
     let n = shape.rows as f64;
@@ -121,7 +121,7 @@ pub(crate) fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings
         "b" => Some(setting("batch").map_or(n, |batch| batch.min(n))),
         _ => setting(name),
     };
-    Some(8.0 * evaluate(method.cost.memory, &size)?)
+    evaluate(cost, &size)
 }
 
 /// Checks the declared costs, of a fit and of its memory, for data of that shape: `Err` has the first that cannot

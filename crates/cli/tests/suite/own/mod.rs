@@ -4,6 +4,7 @@ mod browser;
 mod compare;
 mod files;
 mod fit;
+mod held_out;
 mod predict;
 mod weights;
 

@@ -229,7 +229,8 @@ fn a_large_model_is_announced_and_looked_at_by_its_header() {
         text.push('\n');
     }
     let place = place_with(&[("wide.svm", &text)]);
-    let fit = place.run("fit --method kernel-ridge --data wide.svm --out m").with_code(0);
+    let fit =
+        place.run("fit --method rf-ridge --data wide.svm --out m --set features=100").with_code(0);
     assert!(fit.stderr.contains("m will have ") && fit.stderr.contains(" MiB"), "{fit:?}");
     let told = place.run("info m").with_code(0).stdout;
     assert!(told.contains("header only; the arrays by `predict`, or here with --check"), "{told}");

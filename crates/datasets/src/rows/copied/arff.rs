@@ -78,11 +78,7 @@ struct Kind {
 }
 
 /// What is wrong with a row that has another value than an attribute lists.
-fn undeclared(
-    row: &[Option<String>],
-    listed: &[Vec<String>],
-    names: &[String],
-) -> Option<String> {
+fn undeclared(row: &[Option<String>], listed: &[Vec<String>], names: &[String]) -> Option<String> {
     let of_column = row.iter().zip(listed).zip(names);
     let (field, values, name) = of_column.into_iter().find_map(|((field, values), name)| {
         let strange = field.as_ref().filter(|own| !values.is_empty() && !values.contains(own))?;

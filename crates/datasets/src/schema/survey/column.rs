@@ -118,7 +118,10 @@ impl Seen {
         if !self.forced && meant > 0 && meant >= words {
             if let Some((line, text)) = &self.first {
                 let missing = [self.holes.as_slice(), &self.words].concat();
-                return Err((*line, not_a_number(name, text, (self.numbers, meant + words), &missing)));
+                return Err((
+                    *line,
+                    not_a_number(name, text, (self.numbers, meant + words), &missing),
+                ));
             }
             if self.counting.is_some() && rows >= COUNTED {
                 tracing::warn!(
@@ -335,9 +338,8 @@ pub(super) fn with_sign(text: &str) -> bool {
     let first = groups.next().unwrap_or_default();
     let rest: Vec<&str> = groups.collect();
     let whole = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
-    let groups_of = |size: usize| {
-        rest.iter().rev().skip(1).all(|group| group.len() == size && whole(group))
-    };
+    let groups_of =
+        |size: usize| rest.iter().rev().skip(1).all(|group| group.len() == size && whole(group));
     // In India, thousands and then hundreds of thousands.
     let grouped = matches!(first.len(), 1..=3)
         && whole(first)

@@ -1,0 +1,167 @@
+//! Rows of another file that test, the predictions of held-out rows, and metrics of parts that lack a class.
+
+use super::{place_with, rare, toys};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Rows `from..to` of a table, under its head.
+fn part(text: &str, from: usize, to: usize) -> String {
+    let mut lines = text.lines();
+    let head = lines.next().unwrap();
+    let rows: Vec<&str> = lines.skip(from).take(to - from).collect();
+    format!("{head}\n{}\n", rows.join("\n"))
+}
+
+#[test]
+fn rows_of_another_file_test() {
+    let all = toys(60);
+    let place = place_with(&[
+        ("train.csv", &part(&all, 0, 40)),
+        ("test.csv", &part(&all, 40, 60)),
+        ("hole.csv", &part(&all, 40, 60).replacen("1.", ",", 1).replacen(",,", ",", 1)),
+        ("fault.csv", &part(&all, 40, 60).replace("blue", "green")),
+    ]);
+    let line = "evaluate --method kernel-ridge --data train.csv --test test.csv --json";
+    let found = place.run(line).with_code(0).json();
+    assert_eq!((found["test_rows"].as_u64(), found["rows"].as_u64()), (Some(20), Some(60)));
+    assert_eq!(found["splitting"], "fitted to 40 rows, tested on test.csv");
+    // As a model that is fitted to the one file and scored on the other.
+    place.run("fit --method kernel-ridge --data train.csv --out m").with_code(0);
+    let model = place.run("evaluate m --data test.csv --json").with_code(0).json();
+    assert_eq!(found["metrics"], model["metrics"]);
+    let compared =
+        "compare --methods kernel-ridge,majority --data train.csv --test test.csv --report c.html";
+    let told = place.run(compared).with_code(0);
+    let words: Vec<&str> = told.stdout.split_whitespace().collect();
+    assert!(words.join(" ").contains("fitted to 40 rows, tested on test.csv"), "{told:?}");
+    assert!(
+        told.stdout.contains("there is no spread") && !told.stdout.contains("--folds"),
+        "{told:?}"
+    );
+    assert!(std::fs::read_to_string(place.path("c.html")).unwrap().contains("tested on test.csv"));
+    for (line, code, told) in [
+        ("evaluate --method kernel-ridge --data train.csv --test fault.csv", 1, "category `green`"),
+        ("evaluate --method kernel-ridge --data train.csv --test gone.csv", 4, "gone.csv"),
+        ("evaluate --method kernel-ridge --data train.csv --test test.csv --folds 3", 2, "--folds"),
+        (
+            "compare --methods majority,mean --data train.csv,test.csv --test test.csv",
+            2,
+            "one file",
+        ),
+        ("evaluate m --data test.csv --test test.csv", 2, "--test"),
+    ] {
+        let ended = place.run(line).with_code(code);
+        assert!(ended.stderr.contains(told), "{line}: {ended:?}");
+    }
+    // What the fit did not see is let go where that is asked for.
+    let zeros = place.run("evaluate m --data fault.csv --unknown zeros --json").with_code(0).json();
+    assert_eq!(zeros["test_rows"], 20);
+    let skipped =
+        place.run("evaluate m --data fault.csv --unknown skip --json").with_code(0).json();
+    let green = part(&all, 40, 60).matches("blue").count();
+    assert_eq!(skipped["test_rows"].as_u64(), Some(20 - green as u64));
+}
+
+/// Each row once, by a fit that had not seen it: the accuracy of the file is the accuracy of the table.
+#[test]
+fn predictions_of_held_out_rows_are_written() {
+    let place = place_with(&[("toys.csv", &toys(60)), ("rare.csv", &rare(90))]);
+    let line =
+        "evaluate --method gaussian-svm --data toys.csv --folds 5 --repeats 1 --json --calibrate";
+    let found = place.run(&format!("{line} --predictions p.csv")).with_code(0).json();
+    let text = std::fs::read_to_string(place.path("p.csv")).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("line,kind,prediction,ball,\"box, big\",cone"));
+    let rows: Vec<String> = lines.map(|line| line.replace("\"box, big\"", "box")).collect();
+    let fields: Vec<Vec<&str>> = rows.iter().map(|row| row.split(',').collect()).collect();
+    let numbers: Vec<usize> = fields.iter().map(|row| row[0].parse().unwrap()).collect();
+    assert_eq!(numbers, (2..62).collect::<Vec<_>>());
+    let right = fields.iter().filter(|row| row[1] == row[2]).count() as f64 / 60.0;
+    assert!((right - found["metrics"]["accuracy"].as_f64().unwrap()).abs() < 1e-12);
+    for row in &fields {
+        let sum: f64 = row[3..].iter().map(|share| share.parse::<f64>().unwrap()).sum();
+        assert!(row.len() == 6 && (sum - 1.0).abs() < 1e-9, "{row:?}");
+    }
+    place.run(&format!("{line} --predictions p.csv")).with_code(2);
+    place.run(&format!("{line} --predictions p.csv --force")).with_code(0);
+    // Of numbers, and without probabilities.
+    let line = "evaluate --method kernel-ridge --data toys.csv --target size --holdout 0.25 --predictions q.csv";
+    place.run(line).with_code(0);
+    let text = std::fs::read_to_string(place.path("q.csv")).unwrap();
+    assert!(text.starts_with("line,size,prediction\n") && text.lines().count() == 16, "{text}");
+}
+
+/// A mean over the classes that a part happens to have is another quantity.
+#[test]
+fn metrics_over_classes_count_all_folds_where_a_part_lacks_one() {
+    let mut text = "day,x,kind\n".to_owned();
+    for row in 0..60 {
+        // The rare class comes in the first groups only.
+        let kind = if row < 20 && row % 4 == 0 { "rare" } else { "usual" };
+        writeln!(text, "g{},{:.3},{kind}", row / 10, (row as f64 * 0.7).sin()).unwrap();
+    }
+    let place = place_with(&[("days.csv", &text)]);
+    let line =
+        "evaluate --method majority --data days.csv --groups day --folds 6 --repeats 1 --json";
+    let found = place.run(line).with_code(0).json();
+    // Majority says `usual` everywhere: precision 55/60 and 0, recall 1 and 0.
+    let f1 = 2.0 * (55.0 / 60.0) / (55.0 / 60.0 + 1.0) / 2.0;
+    for (metric, value) in [
+        ("f1", f1),
+        ("precision", 55.0 / 120.0),
+        ("balanced-accuracy", 0.5),
+        ("accuracy", 55.0 / 60.0),
+    ] {
+        let mean = found["metrics"][metric].as_f64().unwrap();
+        assert!((mean - value).abs() < 1e-12, "{metric}: {mean} {value}");
+    }
+    let notes = found["notes"].to_string();
+    assert!(
+        notes.contains("balanced accuracy, precision and F1 count the rows of all folds"),
+        "{notes}"
+    );
+    // Tuning looks at the parts that have both classes.
+    let line = "evaluate --method kernel-ridge --data days.csv --groups day --folds 6 --repeats 1 --metric auc \
+                --tune --budget 3 --json";
+    let tuned = place.run(line).with_code(0).json();
+    let auc = tuned["metrics"]["auc"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&auc), "{auc}");
+}
+
+#[test]
+fn three_classes_have_an_area_and_an_average_precision() {
+    let place = place_with(&[("toys.csv", &toys(90))]);
+    let line = "evaluate --method gaussian-svm --data toys.csv --holdout 0.4 --json";
+    let found = place.run(line).with_code(0).json();
+    for metric in ["auc", "average-precision"] {
+        let estimate = &found["estimates"][metric];
+        let mean = estimate["mean"].as_f64().unwrap();
+        assert!((0.9..=1.0).contains(&mean), "{metric}: {found}");
+    }
+    let by: BTreeMap<&str, f64> =
+        [("recall", 0.0), ("average-precision", 0.0), ("auc", 0.0)].into();
+    for metric in by.keys() {
+        let line =
+            format!("compare --methods svm,krr --data toys.csv --metric {metric} --holdout 0.4");
+        let told = place.run(&line).with_code(0).stdout;
+        let name = if *metric == "recall" { "balanced-accuracy" } else { metric };
+        assert!(told.contains(name), "{told}");
+    }
+}
+
+/// A table as a spreadsheet in many countries writes it.
+#[test]
+fn a_decimal_comma_is_read_by_every_command() {
+    let points = toys(60);
+    let semicolons = points.replace("\"box, big\"", "box").replace(',', ";").replace('.', ",");
+    let place =
+        place_with(&[("de.csv", &semicolons), ("en.csv", &points.replace("\"box, big\"", "box"))]);
+    let refused = place.run("fit --method krr --data de.csv --out m").with_code(1);
+    assert!(refused.stderr.contains("a number with a comma"), "{refused:?}");
+    let scores = |line: &str| place.run(line).with_code(0).json()["metrics"].clone();
+    let line = "evaluate --method krr --folds 3 --json --data";
+    assert_eq!(scores(&format!("{line} de.csv --decimal ,")), scores(&format!("{line} en.csv")));
+    place.run("fit --method krr --data de.csv --decimal , --out m").with_code(0);
+    let of = |name: &str| place.run(&format!("predict m --data {name}")).with_code(0).stdout;
+    assert_eq!(of("de.csv --decimal ,"), of("en.csv"));
+}
