@@ -15,7 +15,11 @@ const UNSEEN: [(&str, &[&str], &str); 5] = [
         &["tolerance", "iterations", "landmarks", "stored_rows"],
         "they count beyond 12,000 rows",
     ),
-    ("falkon", &["tolerance", "iterations"], "with all rows as centres one iteration is enough"),
+    (
+        "falkon",
+        &["tolerance", "iterations", "direct_centres"],
+        "for more centres than there are rows here, and another way to the same solution",
+    ),
     ("svm-cv", &["engine"], "both engines count the same rows right"),
     ("gaussian-svm", &["draw"], "it counts beyond the cap, which no base lowers"),
     ("cen-", &["clip"], "no probability exceeds 1"),

@@ -1,3 +1,4 @@
+mod direct;
 mod system;
 
 #[cfg(test)]
@@ -5,30 +6,33 @@ mod tests;
 
 use crate::kernel_choice::{CONDITIONS, KernelChoice, KernelName};
 use crate::kernel_ridge::{
-    KernelExpansion, default_std, mean_of, of_ridge, one_column_an_output, space_around,
+    KernelExpansion, default_std, mean_of, one_column_an_output, space_around,
 };
 use crate::subsample::drawn_from;
+use direct::Direct;
+use mercer_kernels::Kernel;
 use mercer_learning::{
     Allowed, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method,
     Outcome, Parameters, Sample, Settings, Shape, Tasks, declared, fact, with_conditions,
     with_hints,
 };
-use ndarray::Array1;
+use ndarray::{Array1, Array2, Axis};
+use std::collections::BTreeMap;
 use system::System;
 
 pub(crate) const METHOD: Method = Method {
     name: "falkon",
     title: "Falkon",
-    summary: "kernel ridge regression on drawn centres, over all rows, by preconditioned conjugate gradients; classes by least squares on one-hot",
+    summary: "kernel ridge regression on drawn centres, over all rows, directly or by preconditioned conjugate gradients; classes by least squares",
     formula: "f(x) = ȳ + Σ α_j k(x, z_j) over M centres z_j, (KᵀK + λ n K_z) α = Kᵀ (y − ȳ), k(x, z) = exp(−s² ‖x − z‖²/2) by default",
     when: "from 10,000 to half a million rows; memory grows with the centres; chooses its ridge itself",
     cites: "Rudi, Carratino & Rosasco (2017)",
-    revision: 1,
+    revision: 2,
     tasks: Tasks::Both,
     cost: Cost {
-        fit: "15 n M (d + 2 K) + 2 M^3, M = min(n, centres)",
+        fit: "2 n M (d + M + K) + 10 M^3, M = min(n, centres)",
         predict: "M (d + K), M = min(n, centres)",
-        memory: "4 M^2 + n d, M = min(n, centres)",
+        memory: "8 M^2 + n d, M = min(n, centres)",
     },
     // A tuner's early rungs use fewer centres.
     resource: Some("centres"),
@@ -55,6 +59,12 @@ pub(crate) const METHOD: Method = Method {
 /// Their matrix fills 32 MB.
 const CENTRES: usize = 2000;
 
+/// With more, forming the system takes longer than 20 iterations do.
+const DIRECT: usize = 3000;
+
+/// Rows and centres over which a ridge is chosen where the system is not formed.
+const CHOOSING: (usize, usize) = (20_000, 2000);
+
 mercer_learning::parameters! {
     /// Settings of [`Falkon`].
     ///
@@ -77,8 +87,9 @@ mercer_learning::parameters! {
     /// # Ok::<(), mercer_learning::LearningError>(())
     /// ```
     pub struct FalkonParams {
-        /// `λ > 0` in `KᵀK + λ n K_z`. If null, it is chosen among half decades by the error of leave-one-out of kernel
-        /// ridge regression over 1000 rows by seed, whose `λ · 1000` then holds for all.
+        /// `λ > 0` in `KᵀK + λ n K_z`. If null, it is chosen among half decades by generalised cross-validation over all
+        /// rows. With more than `direct_centres` it is over 20,000 rows and 2000 centres, by seed, whose `λ · 20,000` then
+        /// holds for all.
         pub lambda: Option<f64> = Some(1e-6), Allowed::POSITIVE;
         /// As of `kernel-ridge`, but not `precomputed`.
         pub kernel: KernelName = KernelName::Gaussian;
@@ -92,6 +103,9 @@ mercer_learning::parameters! {
         pub centre: bool = true;
         /// Training rows that are drawn by seed, without replacement, as centres; all rows if there are fewer.
         pub centres: usize = CENTRES, Allowed::COUNT;
+        /// Centres up to which the system is formed and solved, in `2 n M²` multiply-adds. With more, it is solved by
+        /// conjugate gradients.
+        pub direct_centres: usize = DIRECT;
         /// Relative residual, in the preconditioned system, at which conjugate gradients stop. Numbers without noise
         /// want less: 1e-6.
         pub tolerance: f64 = 3e-3, Allowed::INSIDE_ONE;
@@ -103,11 +117,14 @@ mercer_learning::parameters! {
 /// Kernel ridge regression with centres: `f(x) = ȳ + Σ α_j k(x, z_j)` for `M` of the training rows `z_j`.
 ///
 /// It minimises `(1/n) Σ (f(x_i) − y_i)² + λ ‖f‖²` over such functions (`ȳ` apart), so that
-/// `(KᵀK + λ n K_z) α = Kᵀ (y − ȳ)` for `K` (`n × M`) between rows and centres and `K_z` (`M × M`) between centres. The
-/// system is solved by conjugate gradients with the preconditioner of Falkon: `KᵀK/n ≈ K_z²/M`, since the centres are a
+/// `(KᵀK + λ n K_z) α = Kᵀ (y − ȳ)` for `K` (`n × M`) between rows and centres and `K_z` (`M × M`) between centres.
+///
+/// Up to `direct_centres` the system is formed and solved in the coordinates in which `K_z` is the identity: with
+/// `L Lᵀ = K_z`, `Φ = K L⁻ᵀ` and `α = L⁻ᵀ β` it is `(ΦᵀΦ/n + λ I) β = Φᵀ (y − ȳ)/n`. Beyond, it is solved by conjugate
+/// gradients with the preconditioner of Falkon: `KᵀK/n ≈ K_z²/M`, since the centres are a
 /// sample of the rows. With a ridge so small that the centres do not resolve it this is far off: iterations are many, and
-/// the fit says that it did not converge. An iteration computes `K` anew, some rows at a time: memory is that of the rows and of four
-/// `M × M` matrices. With all rows as centres it is [`crate::KernelRidge`]. Of rows with weights the mean is weighted,
+/// the fit says that it did not converge. Either way `K` is computed some rows at a time: memory is that of the rows and
+/// of some `M × M` matrices. With all rows as centres it is [`crate::KernelRidge`]. Of rows with weights the mean is weighted,
 /// `(1/Σw) Σ w_i (f(x_i) − y_i)²`, and so is `ȳ`. Classes are fitted as `K` one-hot columns at once, and the largest
 /// wins. Centres that nearly coincide are held apart by a jitter of `K_z`, which is among the facts.
 ///
@@ -149,6 +166,30 @@ impl Falkon {
     }
 }
 
+/// The `λ` of a system that is not formed: of one over some rows and centres, whose `λ n` holds for all.
+fn chosen(
+    sample: &Sample,
+    kernel: Kernel,
+    y: &Array2<f64>,
+    facts: &mut BTreeMap<String, f64>,
+    fitting: &Fitting<'_>,
+) -> Result<f64, LearningError> {
+    let streams = fitting.streams.child("ridge");
+    let rows = drawn_from("rows", sample.rows(), CHOOSING.0, &streams);
+    let rows = rows.unwrap_or_else(|| (0..sample.rows()).collect());
+    let some = sample.select(&rows)?;
+    let places = drawn_from("centres", rows.len(), CHOOSING.1, &streams);
+    let places = places.unwrap_or_else(|| (0..rows.len()).collect());
+    let points = some.matrix().select(&places);
+    let y = y.select(Axis(0), &rows);
+    let found = Direct::new(kernel, points.view(), &some, &y, fitting)?.solve(None)?;
+    let share = some.total_weight() / sample.total_weight();
+    let lambda = found.facts["lambda"] * share;
+    facts.extend(found.facts);
+    facts.insert("lambda".to_owned(), lambda);
+    Ok(lambda)
+}
+
 impl Learner for Falkon {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         sample.require_two_classes()?;
@@ -163,41 +204,42 @@ impl Learner for Falkon {
             mean = mean_of(&y, sample.weights());
             y -= &mean;
         }
-        let total = sample.total_weight();
-        let choice = match self.params.lambda {
-            Some(_) => None,
-            None => Some(of_ridge(sample, kernel, &y, centre, fitting)?),
-        };
-        let lambda = choice.map_or(self.params.lambda.unwrap_or(0.0), |made| made.ridge / total);
         let drawn = drawn_from("centres", n, centres, &fitting.streams);
         let points = match &drawn {
             Some(rows) => sample.matrix().select(rows),
             None => sample.matrix().to_owned(),
         };
-        let system = System::new(kernel, points.view(), sample, lambda, fitting)?;
-        let solved = system.solve(&y, self.params.tolerance, self.params.iterations, fitting)?;
-        let (iterations, residual) = (solved.iterations, solved.residual);
-        let convergence = if solved.converged {
-            Convergence::Converged { iterations }
+        let used = points.nrows();
+        let mut facts = BTreeMap::from([("centres-used".to_owned(), used as f64)]);
+        let (solved, convergence) = if used <= self.params.direct_centres {
+            let direct = Direct::new(kernel, points.view(), sample, &y, fitting)?;
+            let solved = direct.solve(self.params.lambda)?;
+            facts.extend(solved.facts);
+            ((direct.into_sections(), solved.coefficients), Convergence::Exact)
         } else {
-            Convergence::NotConverged { iterations, residual }
+            let lambda = match self.params.lambda {
+                Some(lambda) => lambda,
+                None => chosen(sample, kernel, &y, &mut facts, fitting)?,
+            };
+            let system = System::new(kernel, points.view(), sample, lambda, fitting)?;
+            let FalkonParams { tolerance, iterations, .. } = self.params;
+            let solved = system.solve(&y, tolerance, iterations, fitting)?;
+            let (iterations, residual) = (solved.iterations, solved.residual);
+            let own = [
+                ("jitter", system.jitter),
+                (fact::RESIDUAL, residual),
+                (fact::ITERATIONS, iterations as f64),
+            ];
+            facts.extend(own.map(|(name, value)| (name.to_owned(), value)));
+            let convergence = if solved.converged {
+                Convergence::Converged { iterations }
+            } else {
+                Convergence::NotConverged { iterations, residual }
+            };
+            ((system.into_sections(), solved.x), convergence)
         };
-        let mut facts = vec![
-            ("centres-used", points.nrows() as f64),
-            ("jitter", system.jitter),
-            (fact::RESIDUAL, residual),
-            (fact::ITERATIONS, iterations as f64),
-        ];
-        if let Some(made) = choice {
-            facts.extend([
-                ("lambda", lambda),
-                ("leave-one-out", made.error),
-                ("grid-end", f64::from(u8::from(made.at_the_end))),
-            ]);
-        }
-        let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        let sections = system.into_sections();
-        let predictor = KernelExpansion { task, sections, coefficients: solved.x, mean };
+        let (sections, coefficients) = solved;
+        let predictor = KernelExpansion { task, sections, coefficients, mean };
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
 

@@ -150,11 +150,11 @@ impl Rows<'_> {
 }
 
 /// All that is solved here has a row a centre.
-fn of_height(solved: Result<Array2<f64>, LinalgError>) -> Array2<f64> {
+pub(super) fn of_height(solved: Result<Array2<f64>, LinalgError>) -> Array2<f64> {
     solved.expect("a row a centre")
 }
 
-fn numerical(error: &LinalgError) -> LearningError {
+pub(super) fn numerical(error: &LinalgError) -> LearningError {
     let operation = "solving (KᵀK + λ n K_z) α = Kᵀ y";
     LearningError::Numerical { operation, reason: error.to_string() }
 }

@@ -18,6 +18,14 @@ fn sample(rows: usize) -> Sample {
     Sample::regression(x, y).unwrap()
 }
 
+/// The same under noise.
+fn noisy(rows: usize) -> Sample {
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let clean = sample(rows);
+    let values = clean.values().unwrap().mapv(|y| y + rng.gen_range(-1.0..1.0));
+    Sample::regression(clean.inputs().to_owned(), values).unwrap()
+}
+
 fn settings() -> Settings {
     Settings::new().with("std", 0.7).with("lambda", 1e-4)
 }
@@ -28,17 +36,26 @@ fn fit(method: &str, settings: &Settings, sample: &Sample, threads: usize) -> Fi
 }
 
 fn falkon(sample: &Sample, centres: usize) -> Fitted {
-    fit("falkon", &settings().with("centres", centres).with("tolerance", 1e-10), sample, 1)
+    fit("falkon", &settings().with("centres", centres), sample, 1)
+}
+
+/// The same by conjugate gradients.
+fn iterated(sample: &Sample, centres: usize) -> Fitted {
+    let settings = settings().with("centres", centres).with("direct_centres", 0);
+    fit("falkon", &settings.with("tolerance", 1e-10), sample, 1)
 }
 
 #[test]
 fn fit_with_all_rows_as_centres_is_kernel_ridge() {
     let (sample, test) = (sample(90), points(20, 2));
-    let ours = falkon(&sample, 500);
-    assert!(matches!(ours.convergence, Convergence::Converged { .. }));
+    let (direct, iterated) = (falkon(&sample, 500), iterated(&sample, 500));
+    assert_eq!(direct.convergence, Convergence::Exact);
+    assert!(matches!(iterated.convergence, Convergence::Converged { .. }));
     let theirs = fit("kernel-ridge", &settings(), &sample, 1);
-    let [ours, theirs] = [ours, theirs].map(|fitted| fitted.predictor.decision(test.view()));
-    assert_abs_diff_eq!(ours, theirs, epsilon = 1e-7);
+    let [direct, iterated, theirs] =
+        [direct, iterated, theirs].map(|fitted| fitted.predictor.decision(test.view()));
+    assert_abs_diff_eq!(direct, theirs, epsilon = 1e-9);
+    assert_abs_diff_eq!(iterated, theirs, epsilon = 1e-7);
 }
 
 /// The system solved as it stands.
@@ -60,9 +77,11 @@ fn fit_solves_the_normal_equations_of_its_centres() {
     let matrix = cross.t().dot(&cross) + 1e-4 * n as f64 * kernel.gram(points.view());
     let right = cross.t().dot(&y).insert_axis(Axis(1));
     let expected = Cholesky::factor(matrix).unwrap().solve(&right).unwrap();
-    let found = fitted.predictor.state().array::<f64, ndarray::Ix2>("coefficients").unwrap();
     let scale = expected.iter().fold(0.0, |most: f64, own| most.max(own.abs()));
-    assert_abs_diff_eq!(found, expected, epsilon = 1e-7 * scale);
+    for fitted in [fitted, iterated(&sample, m)] {
+        let found = fitted.predictor.state().array::<f64, ndarray::Ix2>("coefficients").unwrap();
+        assert_abs_diff_eq!(found, expected, epsilon = 1e-7 * scale);
+    }
 }
 
 #[test]
@@ -79,12 +98,14 @@ fn a_row_of_weight_two_is_two_rows() {
 #[test]
 fn fit_is_the_same_on_any_number_of_threads() {
     let sample = sample(3000);
-    let settings = settings().with("centres", 40);
-    let [one, three] = [1, 3].map(|threads| {
-        let fitted = fit("falkon", &settings, &sample, threads);
-        (fitted.facts["iterations"], fitted.predictor.decision(points(9, 2).view()))
-    });
-    assert_eq!(one, three);
+    for direct in [0, 100] {
+        let settings = settings().with("centres", 40).with("direct_centres", direct);
+        let [one, three] = [1, 3].map(|threads| {
+            let fitted = fit("falkon", &settings, &sample, threads);
+            (fitted.facts, fitted.predictor.decision(points(9, 2).view()))
+        });
+        assert_eq!(one, three);
+    }
 }
 
 /// Of 2000 rows 200 centres lose little, and the preconditioner keeps iterations few.
@@ -93,6 +114,7 @@ fn fit_needs_few_iterations_and_few_centres() {
     let sample = sample(2000);
     for (lambda, most) in [(1e-3, 12), (1e-6, 50)] {
         let settings = settings().with("lambda", lambda).with("centres", 200);
+        let settings = settings.with("direct_centres", 0);
         let fitted = fit("falkon", &settings, &sample, 1);
         let Convergence::Converged { iterations } = fitted.convergence else { panic!("{lambda}") };
         assert!(iterations <= most, "{lambda}: {iterations}");
@@ -113,17 +135,45 @@ fn a_kernel_matrix_is_refused_by_name() {
     assert!(refused.to_string().contains("`kernel-ridge` takes a kernel matrix"), "{refused}");
 }
 
+/// `mean (y − f)²/(1 − tr H/n)²` of `f = H y`, with `H` formed as it stands.
 #[test]
-fn the_ridge_is_chosen_where_none_is_given() {
-    let sample = sample(1500);
-    let settings =
-        Settings::new().with("std", 0.7).with("lambda", None::<f64>).with("centres", 100);
-    let fitted = fit("falkon", &settings, &sample, 1);
-    assert!(
-        fitted.facts["lambda"] > 0.0 && fitted.facts["leave-one-out"] < 0.1,
-        "{:?}",
-        fitted.facts
-    );
-    let inputs = sample.inputs().select(Axis(0), &[0, 1]);
-    assert_eq!(fitted.predictor.decision(inputs.view()).dim(), (2, 1));
+fn the_ridge_has_the_least_error_of_generalised_cross_validation() {
+    let sample = noisy(300);
+    let chosen = Settings::new().with("std", 0.7).with("lambda", None::<f64>).with("centres", 40);
+    let fitted = fit("falkon", &chosen, &sample, 1);
+    let state = fitted.predictor.state().part("sections").unwrap().clone();
+    let points = state.array::<f64, ndarray::Ix2>("points").unwrap();
+    let centre = state.array::<f64, ndarray::Ix1>("centre").unwrap();
+    let (x, kernel) = (&sample.inputs() - &centre, Kernel::Gaussian { std: 0.7 });
+    let (cross, gram) = (kernel.cross_gram(x.view(), points.view()), kernel.gram(points.view()));
+    let values = sample.values().unwrap();
+    let y = (&values - values.mean().unwrap()).insert_axis(Axis(1));
+    let error = |lambda: f64| {
+        let matrix = cross.t().dot(&cross) + lambda * 300.0 * &gram;
+        let hat =
+            cross.dot(&Cholesky::factor(matrix).unwrap().solve(&cross.t().to_owned()).unwrap());
+        let residual = (&y - &hat.dot(&y)).mapv(|e| e * e).mean().unwrap();
+        residual / (1.0 - hat.diag().sum() / 300.0).powi(2)
+    };
+    let lambda = fitted.facts["lambda"];
+    let found = fitted.facts["generalised-cross-validation"];
+    assert!((found / error(lambda) - 1.0).abs() < 1e-6, "{found} {}", error(lambda));
+    for factor in [0.1, 10f64.sqrt().recip(), 10f64.sqrt(), 10.0] {
+        assert!(error(lambda * factor) > found, "{lambda} {factor}");
+    }
+    assert_eq!(fitted.facts["grid-end"].to_bits(), 0);
+    // The same ridge, given, is the same fit.
+    let given = fit("falkon", &chosen.with("lambda", lambda), &sample, 1);
+    let [own, other] = [fitted, given].map(|fitted| fitted.predictor.decision(x.view()));
+    assert_abs_diff_eq!(own, other, epsilon = 1e-9);
+}
+
+/// Where the system is not formed for the fit, one of some rows tells the ridge.
+#[test]
+fn a_ridge_is_chosen_for_conjugate_gradients_too() {
+    let sample = noisy(1500);
+    let settings = Settings::new().with("std", 0.7).with("lambda", None::<f64>).with("centres", 60);
+    let direct = fit("falkon", &settings, &sample, 1).facts["lambda"];
+    let iterated = fit("falkon", &settings.with("direct_centres", 0), &sample, 1).facts["lambda"];
+    assert!((0.03..30.0).contains(&(iterated / direct)), "{direct} {iterated}");
 }

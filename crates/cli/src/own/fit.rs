@@ -112,18 +112,16 @@ fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()>
     if let Some(told) = numbering(&header.schema) {
         writeln!(stdout, "columns are numbered {told}")?;
     }
-    if let (Some(lambda), Some(error)) =
-        (header.facts.get("lambda"), header.facts.get("leave-one-out"))
-    {
+    let by = ["leave-one-out", "generalised-cross-validation"];
+    let chosen = by.into_iter().find_map(|by| Some((by, header.facts.get(by)?)));
+    if let (Some(lambda), Some((by, error))) = (header.facts.get("lambda"), chosen) {
         // The fit saw the target at deviation 1, if it is a number.
         let unit = header.preparation.target().map_or(1.0, |standard| standard.deviation);
         let (lambda, error) = (plain(*lambda), plain(*error * unit * unit));
         let end = header.facts.get("grid-end").is_some_and(|end| *end > 0.0);
         let end = if end { "; the end of those tried: --set lambda=... goes beyond" } else { "" };
-        writeln!(
-            stdout,
-            "chosen by leave-one-out: lambda {lambda} (mean squared error {error}{end})"
-        )?;
+        let by = by.replace("generalised-", "generalised ");
+        writeln!(stdout, "chosen by {by}: lambda {lambda} (mean squared error {error}{end})")?;
     }
     if let Some(told) = solved_at(&header.facts, header.data.rows) {
         writeln!(stdout, "solved: {told}")?;

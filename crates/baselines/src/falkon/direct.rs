@@ -1,0 +1,145 @@
+//! The system in the coordinates in which the kernel of the centres is the identity, formed and solved.
+
+use super::system::{numerical, of_height};
+use mercer_kernels::{Kernel, Sections};
+use mercer_learning::{Fitting, LearningError, Sample};
+use mercer_linalg::{
+    Cholesky, JITTER_LADDER, MatrixView, multiplied, pipeline, symmetric_eigen, symmetric_product,
+};
+use ndarray::{Array2, Axis, s};
+use std::collections::BTreeMap;
+
+/// Rows of a block: products of so many are fast, and a block of 2000 centres fills 16 MB.
+const BLOCK: usize = 1024;
+
+/// Ridges that are compared, in half decades of `λ`: from rows without noise to rows without a signal.
+fn grid() -> impl Iterator<Item = f64> {
+    (0..=20).map(|half| 10f64.powf(0.5 * f64::from(half) - 10.0))
+}
+
+/// `A = ΦᵀΦ/n` and `Φᵀy/n` of `Φ = K L⁻ᵀ`, with `L Lᵀ = K_z`.
+pub(super) struct Direct {
+    sections: Sections,
+    centres: Cholesky,
+    jitter: f64,
+    matrix: Array2<f64>,
+    right: Array2<f64>,
+    /// The mean of `y²`, summed over the outputs, and the weight of all rows.
+    square: f64,
+    total: f64,
+    threads: usize,
+}
+
+/// `α`, and what is known of it.
+pub(super) struct Solved {
+    pub(super) coefficients: Array2<f64>,
+    pub(super) facts: BTreeMap<String, f64>,
+}
+
+impl Direct {
+    pub(super) fn new(
+        kernel: Kernel,
+        points: MatrixView<'_>,
+        sample: &Sample,
+        y: &Array2<f64>,
+        fitting: &Fitting<'_>,
+    ) -> Result<Self, LearningError> {
+        let (m, threads) = (points.dim().0, fitting.threads.max(1));
+        // The matrix, its factor or its vectors, and on each thread a product of a block with two copies of it.
+        let doubles = 6 * m * m + threads * (2 * m * m + 4 * BLOCK * m);
+        fitting.limits.reserve(8 * doubles as u64)?;
+        let gram = kernel.upper_gram(points, threads);
+        let (centres, jitter) = Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER)
+            .map_err(|error| numerical(&error))?;
+        let sections = kernel.sections(points);
+        let (n, total, roots) = (sample.rows(), sample.total_weight(), sample.root_weights());
+        let mut starts = (0..n).step_by(BLOCK);
+        let (mut matrix, mut right) = (Array2::zeros((m, m)), Array2::zeros((m, y.ncols())));
+        let mut square = 0.0;
+        let work = |start: usize| {
+            let rows = start..(start + BLOCK).min(n);
+            let mut values = sample.matrix().within(rows.clone(), |x| sections.at(x));
+            let mut targets = y.slice(s![rows.clone(), ..]).to_owned();
+            if let Some(roots) = &roots {
+                let own = roots.slice(s![rows]).insert_axis(Axis(1));
+                values *= &own;
+                targets *= &own;
+            }
+            let features = of_height(centres.solve_lower(&values.reversed_axes()));
+            let of_targets = multiplied(features.view(), targets.view());
+            let squares = targets.iter().map(|y| y * y).sum::<f64>();
+            (symmetric_product(features.t()), of_targets, squares)
+        };
+        // In the order of the rows, whatever the number of threads.
+        pipeline(
+            threads,
+            || starts.next(),
+            work,
+            |(product, of_targets, squares)| {
+                matrix += &product;
+                right += &of_targets;
+                square += squares;
+                fitting.limits.check()
+            },
+        )?;
+        matrix /= total;
+        right /= total;
+        square /= total;
+        Ok(Self { sections, centres, jitter, matrix, right, square, total, threads })
+    }
+
+    /// The solution for a ridge, or for the one with the least error of generalised cross-validation,
+    /// `mean (y − Φβ)² / (1 − tr A (A + λI)⁻¹/n)²`.
+    pub(super) fn solve(&self, lambda: Option<f64>) -> Result<Solved, LearningError> {
+        let mut facts = BTreeMap::from([("jitter".to_owned(), self.jitter)]);
+        let whitened = match lambda {
+            Some(lambda) => {
+                let mut matrix = self.matrix.clone();
+                matrix.diag_mut().mapv_inplace(|entry| entry + lambda);
+                let factor = Cholesky::with_jitter_on(self.threads, matrix, &JITTER_LADDER);
+                let (factor, _) = factor.map_err(|error| numerical(&error))?;
+                of_height(factor.solve(&self.right))
+            }
+            None => self.choose(&mut facts)?,
+        };
+        let coefficients = of_height(self.centres.solve_upper(&whitened));
+        Ok(Solved { coefficients, facts })
+    }
+
+    fn choose(&self, facts: &mut BTreeMap<String, f64>) -> Result<Array2<f64>, LearningError> {
+        let eigen = symmetric_eigen(self.matrix.view()).map_err(|error| numerical(&error))?;
+        // Rounding leaves the smallest below 0 by a hair.
+        let values = eigen.values.mapv(|value| value.max(0.0));
+        let turned = multiplied(eigen.vectors.t(), self.right.view());
+        let powers = turned.mapv(|b| b * b).sum_axis(Axis(1));
+        let error = |lambda: f64| {
+            let (mut residual, mut freedom) = (self.square, 0.0);
+            for (&value, &power) in values.iter().zip(&powers) {
+                let damped = value + lambda;
+                residual -= power * (2.0 - value / damped) / damped;
+                freedom += value / damped;
+            }
+            let left = (1.0 - freedom / self.total).max(f64::EPSILON);
+            residual.max(0.0) / (left * left)
+        };
+        let candidates: Vec<(f64, f64)> = grid().map(|lambda| (lambda, error(lambda))).collect();
+        let best = (0..candidates.len())
+            .min_by(|&a, &b| candidates[a].1.total_cmp(&candidates[b].1))
+            .expect("there are some");
+        let (lambda, error) = candidates[best];
+        let outputs = self.right.ncols() as f64;
+        let at_the_end = f64::from(u8::from(best == 0 || best + 1 == candidates.len()));
+        let own = [
+            ("lambda", lambda),
+            ("generalised-cross-validation", error / outputs),
+            ("grid-end", at_the_end),
+        ];
+        facts.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        let scaled = &turned / &values.mapv(|value| value + lambda).insert_axis(Axis(1));
+        Ok(multiplied(eigen.vectors.view(), scaled.view()))
+    }
+
+    pub(super) fn into_sections(self) -> Sections {
+        self.sections
+    }
+}
