@@ -10,13 +10,13 @@ use crate::kernel_ridge::{
 };
 use crate::subsample::drawn_from;
 use direct::Direct;
-use mercer_kernels::Kernel;
 use mercer_learning::{
     Allowed, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method,
     Outcome, Parameters, Sample, Settings, Shape, Tasks, declared, fact, with_conditions,
     with_hints,
 };
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Axis};
+use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 use system::System;
 
@@ -59,11 +59,12 @@ pub(crate) const METHOD: Method = Method {
 /// Their matrix fills 32 MB.
 const CENTRES: usize = 2000;
 
-/// With more, forming the system takes longer than 20 iterations do.
-const DIRECT: usize = 3000;
+/// With 5000 of them forming the system takes as long as 45 iterations, which do not get as far; its matrices fill 1.5 GB.
+const DIRECT: usize = 6000;
 
-/// Rows and centres over which a ridge is chosen where the system is not formed.
-const CHOOSING: (usize, usize) = (20_000, 2000);
+/// Rows that stand for all where there are more centres: so many, or so many a centre.
+const SOME_ROWS: usize = 20_000;
+const ROWS_A_CENTRE: usize = 4;
 
 mercer_learning::parameters! {
     /// Settings of [`Falkon`].
@@ -87,9 +88,9 @@ mercer_learning::parameters! {
     /// # Ok::<(), mercer_learning::LearningError>(())
     /// ```
     pub struct FalkonParams {
-        /// `λ > 0` in `KᵀK + λ n K_z`. If null, it is chosen among half decades by generalised cross-validation over all
-        /// rows. With more than `direct_centres` it is over 20,000 rows and 2000 centres, by seed, whose `λ · 20,000` then
-        /// holds for all.
+        /// `λ > 0` in `KᵀK + λ n K_z`. If null, it is chosen among half decades by generalised cross-validation, over
+        /// 2000 of the centres at most and all rows. With more than `direct_centres` it is over 20,000 of the rows, or
+        /// four a centre, by seed; its `λ n` then holds for all.
         pub lambda: Option<f64> = Some(1e-6), Allowed::POSITIVE;
         /// As of `kernel-ridge`, but not `precomputed`.
         pub kernel: KernelName = KernelName::Gaussian;
@@ -103,7 +104,7 @@ mercer_learning::parameters! {
         pub centre: bool = true;
         /// Training rows that are drawn by seed, without replacement, as centres; all rows if there are fewer.
         pub centres: usize = CENTRES, Allowed::COUNT;
-        /// Centres up to which the system is formed and solved, in `2 n M²` multiply-adds. With more, it is solved by
+        /// Centres up to which the system is formed and solved, in `n M²` multiply-adds. With more, it is solved by
         /// conjugate gradients.
         pub direct_centres: usize = DIRECT;
         /// Relative residual, in the preconditioned system, at which conjugate gradients stop. Numbers without noise
@@ -121,9 +122,8 @@ mercer_learning::parameters! {
 ///
 /// Up to `direct_centres` the system is formed and solved in the coordinates in which `K_z` is the identity: with
 /// `L Lᵀ = K_z`, `Φ = K L⁻ᵀ` and `α = L⁻ᵀ β` it is `(ΦᵀΦ/n + λ I) β = Φᵀ (y − ȳ)/n`. Beyond, it is solved by conjugate
-/// gradients with the preconditioner of Falkon: `KᵀK/n ≈ K_z²/M`, since the centres are a
-/// sample of the rows. With a ridge so small that the centres do not resolve it this is far off: iterations are many, and
-/// the fit says that it did not converge. Either way `K` is computed some rows at a time: memory is that of the rows and
+/// gradients, preconditioned by the same system over some of the rows. Falkon takes the centres for these rows; four rows
+/// a centre keep iterations few where the ridge is so small that the centres alone would not resolve it. Either way `K` is computed some rows at a time: memory is that of the rows and
 /// of some `M × M` matrices. With all rows as centres it is [`crate::KernelRidge`]. Of rows with weights the mean is weighted,
 /// `(1/Σw) Σ w_i (f(x_i) − y_i)²`, and so is `ȳ`. Classes are fitted as `K` one-hot columns at once, and the largest
 /// wins. Centres that nearly coincide are held apart by a jitter of `K_z`, which is among the facts.
@@ -166,30 +166,6 @@ impl Falkon {
     }
 }
 
-/// The `λ` of a system that is not formed: of one over some rows and centres, whose `λ n` holds for all.
-fn chosen(
-    sample: &Sample,
-    kernel: Kernel,
-    y: &Array2<f64>,
-    facts: &mut BTreeMap<String, f64>,
-    fitting: &Fitting<'_>,
-) -> Result<f64, LearningError> {
-    let streams = fitting.streams.child("ridge");
-    let rows = drawn_from("rows", sample.rows(), CHOOSING.0, &streams);
-    let rows = rows.unwrap_or_else(|| (0..sample.rows()).collect());
-    let some = sample.select(&rows)?;
-    let places = drawn_from("centres", rows.len(), CHOOSING.1, &streams);
-    let places = places.unwrap_or_else(|| (0..rows.len()).collect());
-    let points = some.matrix().select(&places);
-    let y = y.select(Axis(0), &rows);
-    let found = Direct::new(kernel, points.view(), &some, &y, fitting)?.solve(None)?;
-    let share = some.total_weight() / sample.total_weight();
-    let lambda = found.facts["lambda"] * share;
-    facts.extend(found.facts);
-    facts.insert("lambda".to_owned(), lambda);
-    Ok(lambda)
-}
-
 impl Learner for Falkon {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         sample.require_two_classes()?;
@@ -205,31 +181,42 @@ impl Learner for Falkon {
             y -= &mean;
         }
         let drawn = drawn_from("centres", n, centres, &fitting.streams);
-        let points = match &drawn {
-            Some(rows) => sample.matrix().select(rows),
-            None => sample.matrix().to_owned(),
-        };
-        let used = points.nrows();
+        // A ridge is chosen over the first of many centres, which are to be any of them.
+        let mut rows = drawn.unwrap_or_else(|| (0..n).collect());
+        let used = rows.len();
+        let direct = used <= self.params.direct_centres;
+        if used > CENTRES || !direct {
+            rows.shuffle(&mut fitting.streams.rng("order of centres"));
+        }
+        let points = sample.matrix().select(&rows);
         let mut facts = BTreeMap::from([("centres-used".to_owned(), used as f64)]);
-        let (solved, convergence) = if used <= self.params.direct_centres {
+        let (solved, convergence) = if direct {
             let direct = Direct::new(kernel, points.view(), sample, &y, fitting)?;
             let solved = direct.solve(self.params.lambda)?;
             facts.extend(solved.facts);
             ((direct.into_sections(), solved.coefficients), Convergence::Exact)
         } else {
-            let lambda = match self.params.lambda {
-                Some(lambda) => lambda,
-                None => chosen(sample, kernel, &y, &mut facts, fitting)?,
+            // Some rows stand for all, as a preconditioner, and where the ridge is chosen.
+            let most = SOME_ROWS.max(ROWS_A_CENTRE * used);
+            let rows = drawn_from("some rows", n, most, &fitting.streams);
+            let rows = rows.unwrap_or_else(|| (0..n).collect());
+            let (some, of_some) = (sample.select(&rows)?, y.select(Axis(0), &rows));
+            let direct = Direct::new(kernel, points.view(), &some, &of_some, fitting)?;
+            let lambda = if let Some(lambda) = self.params.lambda {
+                lambda
+            } else {
+                // Its `λ n` holds for all rows.
+                let share = some.total_weight() / sample.total_weight();
+                let lambda = share * direct.choose(CENTRES.min(used), &mut facts)?;
+                facts.insert("lambda".to_owned(), lambda);
+                lambda
             };
-            let system = System::new(kernel, points.view(), sample, lambda, fitting)?;
+            facts.insert("centre-jitter".to_owned(), direct.jitter);
+            let system = System::new(direct, sample, lambda, fitting)?;
             let FalkonParams { tolerance, iterations, .. } = self.params;
             let solved = system.solve(&y, tolerance, iterations, fitting)?;
             let (iterations, residual) = (solved.iterations, solved.residual);
-            let own = [
-                ("jitter", system.jitter),
-                (fact::RESIDUAL, residual),
-                (fact::ITERATIONS, iterations as f64),
-            ];
+            let own = [(fact::RESIDUAL, residual), (fact::ITERATIONS, iterations as f64)];
             facts.extend(own.map(|(name, value)| (name.to_owned(), value)));
             let convergence = if solved.converged {
                 Convergence::Converged { iterations }

@@ -122,7 +122,7 @@ impl From<Array2<f64>> for Matrix {
     }
 }
 
-impl<'a> MatrixView<'a> {
+impl MatrixView<'_> {
     /// Returns `n` and `d`.
     pub fn dim(self) -> (usize, usize) {
         match self {

@@ -129,7 +129,9 @@ fn sigmoid(margins: &[f64], labels: &[u32]) -> (f64, f64) {
 fn softmax_factor(scores: ArrayView2<'_, f64>, labels: &[u32]) -> f64 {
     let classes = scores.ncols();
     let mut rows_of = vec![0.0; classes];
-    labels.iter().for_each(|&label| rows_of[label as usize] += 1.0);
+    for &label in labels {
+        rows_of[label as usize] += 1.0;
+    }
     // `(n_c + 1)/(n_c + K)` for the class of a row, `1/(n_c + K)` for every other: Platt's for two.
     let wanted = |scores: ndarray::ArrayView1<'_, f64>, label: usize| {
         (scores.sum() + rows_of[label] * scores[label]) / (rows_of[label] + classes as f64)

@@ -358,13 +358,7 @@ pub fn compare(
         };
         scored.push(MethodScores { evaluation, method: name.clone(), title, rank: None });
     }
-    let alone = |evaluation: &Evaluation| evaluation.test_rows == 1 && evaluation.splits.len() > 1;
-    let mut evaluated = scored.iter().filter_map(|m| m.evaluation.as_ref().ok());
-    if metric == Metric::Rmse && evaluated.any(alone) {
-        notes.push(
-            "test parts of one row: differences, tests and ranks compare the absolute errors of the rows".to_owned(),
-        );
-    }
+    notes.extend(alone(&scored, metric));
     let counted = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));
     let (pairs, critical_difference) = judge(&mut scored, metric, counted)?;
     for note in scored.iter().filter_map(|m| m.evaluation.as_ref().ok()).flat_map(|e| &e.notes) {
@@ -390,6 +384,15 @@ pub fn compare(
         notes,
         provenance: provenance(table, choices),
     })
+}
+
+/// The note on root mean squared errors of one row each.
+fn alone(scored: &[MethodScores], metric: Metric) -> Option<String> {
+    let mut evaluated = scored.iter().filter_map(|method| method.evaluation.as_ref().ok());
+    let alone =
+        evaluated.any(|evaluation| evaluation.test_rows == 1 && evaluation.splits.len() > 1);
+    let note = "test parts of one row: differences, tests and ranks compare the absolute errors of the rows";
+    (metric == Metric::Rmse && alone).then(|| note.to_owned())
 }
 
 /// Ranks, and the tests of the best against the others.

@@ -233,13 +233,16 @@ fn joined(labels: &[u32], truth: &[u32], classes: usize) -> Result<(f64, f64), W
     Ok(((mean - below.sqrt()) / classes, (mean + above.sqrt()) / classes))
 }
 
+/// A score, whose row it is, and whether that row is of the class.
+type RankedRow = (f64, usize, bool);
+
 /// The metrics whose intervals are resampled, as functions of how often each row counts.
 struct Weighted {
     names: Vec<&'static str>,
     /// Quantities averaged over rows, one list each.
     columns: Vec<Vec<f64>>,
     /// Rows in the order of a class's probability, ties together, and whether they are of it; of two classes the second.
-    ranked: Vec<Vec<(f64, usize, bool)>>,
+    ranked: Vec<Vec<RankedRow>>,
     /// True and predicted class of each row, as one number, and how many classes there are.
     classes: Option<(Vec<usize>, usize)>,
 }
@@ -311,7 +314,7 @@ impl Weighted {
         }
         let found: Vec<[f64; 3]> = by_class(&counts).into_iter().flatten().collect();
         let mean = |at: usize| found.iter().map(|own| own[at]).sum::<f64>() / found.len() as f64;
-        let over_classes = |of: fn(&[(f64, usize, bool)], &[f64]) -> f64| {
+        let over_classes = |of: fn(&[RankedRow], &[f64]) -> f64| {
             let sum: f64 = self.ranked.iter().map(|ranked| of(ranked, drawn)).sum();
             (!self.ranked.is_empty()).then(|| sum / self.ranked.len() as f64)
         };
@@ -321,7 +324,7 @@ impl Weighted {
 }
 
 /// The share of pairs of rows of either class in the right order, each row as often as it was drawn.
-fn area(ranked: &[(f64, usize, bool)], drawn: &[f64]) -> f64 {
+fn area(ranked: &[RankedRow], drawn: &[f64]) -> f64 {
     let (mut firsts, mut seconds, mut ordered) = (0.0, 0.0, 0.0);
     for tied in ranked.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
         let (mut first, mut second) = (0.0, 0.0);
@@ -337,7 +340,7 @@ fn area(ranked: &[(f64, usize, bool)], drawn: &[f64]) -> f64 {
 }
 
 /// The average precision, each row as often as it was drawn.
-fn precision(ranked: &[(f64, usize, bool)], drawn: &[f64]) -> f64 {
+fn precision(ranked: &[RankedRow], drawn: &[f64]) -> f64 {
     let (mut right, mut all, mut sum) = (0.0, 0.0, 0.0);
     for tied in ranked.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()).rev() {
         let mut here = 0.0;

@@ -427,7 +427,9 @@ impl Table {
                 Matrix::Sparse(raw) => {
                     let (columns, values) = sparse_row(raw, *row);
                     columns.hash(&mut hash);
-                    values.iter().for_each(|x| bits(x).hash(&mut hash));
+                    for x in values {
+                        bits(x).hash(&mut hash);
+                    }
                 }
             }
             !seen.insert(hash.finish())

@@ -1,10 +1,12 @@
 //! The system in the coordinates in which the kernel of the centres is the identity, formed and solved.
 
+use super::CENTRES;
 use super::system::{numerical, of_height};
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::{
-    Cholesky, JITTER_LADDER, MatrixView, multiplied, pipeline, symmetric_eigen, symmetric_product,
+    Cholesky, Eigen, JITTER_LADDER, MatrixView, multiplied, pipeline, symmetric_eigen,
+    symmetric_product,
 };
 use ndarray::{Array2, Axis, s};
 use std::collections::BTreeMap;
@@ -14,15 +16,16 @@ const BLOCK: usize = 1024;
 
 /// Ridges that are compared, in half decades of `λ`: from rows without noise to rows without a signal.
 fn grid() -> impl Iterator<Item = f64> {
-    (0..=20).map(|half| 10f64.powf(0.5 * f64::from(half) - 10.0))
+    (0..=26).map(|half| 10f64.powf(0.5 * f64::from(half) - 13.0))
 }
 
 /// `A = ΦᵀΦ/n` and `Φᵀy/n` of `Φ = K L⁻ᵀ`, with `L Lᵀ = K_z`.
 pub(super) struct Direct {
-    sections: Sections,
-    centres: Cholesky,
-    jitter: f64,
-    matrix: Array2<f64>,
+    pub(super) sections: Sections,
+    pub(super) centres: Cholesky,
+    /// What was added to the diagonal of `K_z`.
+    pub(super) jitter: f64,
+    pub(super) matrix: Array2<f64>,
     right: Array2<f64>,
     /// The mean of `y²`, summed over the outputs, and the weight of all rows.
     square: f64,
@@ -91,26 +94,47 @@ impl Direct {
     /// The solution for a ridge, or for the one with the least error of generalised cross-validation,
     /// `mean (y − Φβ)² / (1 − tr A (A + λI)⁻¹/n)²`.
     pub(super) fn solve(&self, lambda: Option<f64>) -> Result<Solved, LearningError> {
-        let mut facts = BTreeMap::from([("jitter".to_owned(), self.jitter)]);
-        let whitened = match lambda {
-            Some(lambda) => {
-                let mut matrix = self.matrix.clone();
-                matrix.diag_mut().mapv_inplace(|entry| entry + lambda);
-                let factor = Cholesky::with_jitter_on(self.threads, matrix, &JITTER_LADDER);
-                let (factor, _) = factor.map_err(|error| numerical(&error))?;
-                of_height(factor.solve(&self.right))
-            }
-            None => self.choose(&mut facts)?,
+        let mut facts = BTreeMap::from([("centre-jitter".to_owned(), self.jitter)]);
+        let of_some = |facts: &mut BTreeMap<String, f64>| self.choose(CENTRES, facts);
+        let lambda = match lambda {
+            None if self.sections.len() > CENTRES => Some(of_some(&mut facts)?),
+            other => other,
+        };
+        let whitened = if let Some(lambda) = lambda {
+            let mut matrix = self.matrix.clone();
+            matrix.diag_mut().mapv_inplace(|entry| entry + lambda);
+            let factor = Cholesky::with_jitter_on(self.threads, matrix, &JITTER_LADDER);
+            let (factor, _) = factor.map_err(|error| numerical(&error))?;
+            of_height(factor.solve(&self.right))
+        } else {
+            let (lambda, eigen, turned) = self.chosen(self.sections.len(), &mut facts)?;
+            let damped = eigen.values.mapv(|value| value.max(0.0) + lambda);
+            multiplied(eigen.vectors.view(), (turned / damped.insert_axis(Axis(1))).view())
         };
         let coefficients = of_height(self.centres.solve_upper(&whitened));
         Ok(Solved { coefficients, facts })
     }
 
-    fn choose(&self, facts: &mut BTreeMap<String, f64>) -> Result<Array2<f64>, LearningError> {
-        let eigen = symmetric_eigen(self.matrix.view()).map_err(|error| numerical(&error))?;
+    /// The ridge of the system of the first centres, which is a corner of that of all.
+    pub(super) fn choose(
+        &self,
+        first: usize,
+        facts: &mut BTreeMap<String, f64>,
+    ) -> Result<f64, LearningError> {
+        self.chosen(first, facts).map(|(lambda, ..)| lambda)
+    }
+
+    /// The ridge, the eigenvectors `V` of the corner, and `Vᵀ Φᵀy/n`.
+    fn chosen(
+        &self,
+        first: usize,
+        facts: &mut BTreeMap<String, f64>,
+    ) -> Result<(f64, Eigen, Array2<f64>), LearningError> {
+        let corner = self.matrix.slice(s![..first, ..first]);
+        let eigen = symmetric_eigen(corner).map_err(|error| numerical(&error))?;
         // Rounding leaves the smallest below 0 by a hair.
         let values = eigen.values.mapv(|value| value.max(0.0));
-        let turned = multiplied(eigen.vectors.t(), self.right.view());
+        let turned = multiplied(eigen.vectors.t(), self.right.slice(s![..first, ..]));
         let powers = turned.mapv(|b| b * b).sum_axis(Axis(1));
         let error = |lambda: f64| {
             let (mut residual, mut freedom) = (self.square, 0.0);
@@ -135,8 +159,7 @@ impl Direct {
             ("grid-end", at_the_end),
         ];
         facts.extend(own.map(|(name, value)| (name.to_owned(), value)));
-        let scaled = &turned / &values.mapv(|value| value + lambda).insert_axis(Axis(1));
-        Ok(multiplied(eigen.vectors.view(), scaled.view()))
+        Ok((lambda, eigen, turned))
     }
 
     pub(super) fn into_sections(self) -> Sections {

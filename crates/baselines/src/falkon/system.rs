@@ -1,11 +1,12 @@
 //! The preconditioned system: `(KᵀK/n + λ K_z) α = Kᵀy/n` in the coordinates in which it is near the identity.
 
+use super::direct::Direct;
 use crate::kernel_ridge::Stopped;
-use mercer_kernels::{Kernel, Sections};
+use mercer_kernels::Sections;
 use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::{
     Cholesky, Iterated, JITTER_LADDER, LinalgError, MatrixView, SymmetricOperator,
-    conjugate_gradients, in_order, multiplied, product, symmetric_product,
+    conjugate_gradients, in_order, multiplied, product,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use std::ops::Range;
@@ -16,15 +17,13 @@ const PARTS: usize = 32;
 /// Kernel values that a thread holds at once: they stay in its cache.
 const HELD: usize = 1 << 20;
 
-/// `L Lᵀ = K_z`, `G Gᵀ = LᵀL/M + λ I`, and with `α = L⁻ᵀ G⁻ᵀ β` the matrix
-/// `G⁻¹ (L⁻¹ KᵀK L⁻ᵀ/n + λ I) G⁻ᵀ` of `β`, near the identity where the centres stand for the rows.
+/// `L Lᵀ = K_z`, `G Gᵀ = L⁻¹ K_sᵀK_s L⁻ᵀ/s + λ I` over `s` of the rows, and with `α = L⁻ᵀ G⁻ᵀ β` the matrix
+/// `G⁻¹ (L⁻¹ KᵀK L⁻ᵀ/n + λ I) G⁻ᵀ` of `β`, near the identity since these rows stand for all.
 pub(super) struct System<'a> {
     rows: Rows<'a>,
     lambda: f64,
     centres: Cholesky, // L
     scale: Cholesky,   // G
-    /// What was added to the diagonal of `K_z`.
-    pub(super) jitter: f64,
 }
 
 /// The rows of `K`.
@@ -37,36 +36,26 @@ struct Rows<'a> {
 }
 
 impl<'a> System<'a> {
+    /// The system of all rows, with that of some of them, formed, as its preconditioner.
     pub(super) fn new(
-        kernel: Kernel,
-        points: MatrixView<'_>,
+        some: Direct,
         sample: &'a Sample,
         lambda: f64,
         fitting: &Fitting<'_>,
     ) -> Result<Self, LearningError> {
-        let (m, threads) = (points.dim().0, fitting.threads.max(1));
+        let (m, threads) = (some.sections.len(), fitting.threads.max(1));
         let parts = PARTS * m * (1 + sample.task().outputs());
-        let doubles = 4 * m as u64 * m as u64 + (parts + threads * HELD.max(m)) as u64;
+        let doubles = 2 * m as u64 * m as u64 + (parts + threads * HELD.max(m)) as u64;
         fitting.limits.reserve(8 * doubles)?;
-        let gram = kernel.upper_gram(points, threads);
-        let (centres, jitter) = Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER)
-            .map_err(|error| numerical(&error))?;
-        fitting.limits.check()?;
-        let mut scale = symmetric_product(centres.lower().view());
-        scale /= m as f64;
-        scale.diag_mut().mapv_inplace(|entry| entry + lambda);
+        let Direct { sections, centres, mut matrix, .. } = some;
+        matrix.diag_mut().mapv_inplace(|entry| entry + lambda);
         // Any such factor is a change of coordinates: a jitter of it changes no solution.
-        let (scale, _) = Cholesky::with_jitter_on(threads, scale, &JITTER_LADDER)
+        let (scale, _) = Cholesky::with_jitter_on(threads, matrix, &JITTER_LADDER)
             .map_err(|error| numerical(&error))?;
         fitting.limits.check()?;
-        let rows = Rows {
-            inputs: sample.matrix(),
-            weights: sample.weights(),
-            total: sample.total_weight(),
-            sections: kernel.sections(points),
-            threads,
-        };
-        Ok(Self { rows, lambda, centres, scale, jitter })
+        let (inputs, weights) = (sample.matrix(), sample.weights());
+        let rows = Rows { inputs, weights, total: sample.total_weight(), sections, threads };
+        Ok(Self { rows, lambda, centres, scale })
     }
 
     /// `α` (`M × K`) of targets `y` (`n × K`).

@@ -78,10 +78,12 @@ fn fit_solves_the_normal_equations_of_its_centres() {
     let right = cross.t().dot(&y).insert_axis(Axis(1));
     let expected = Cholesky::factor(matrix).unwrap().solve(&right).unwrap();
     let scale = expected.iter().fold(0.0, |most: f64, own| most.max(own.abs()));
-    for fitted in [fitted, iterated(&sample, m)] {
-        let found = fitted.predictor.state().array::<f64, ndarray::Ix2>("coefficients").unwrap();
-        assert_abs_diff_eq!(found, expected, epsilon = 1e-7 * scale);
-    }
+    let found = fitted.predictor.state().array::<f64, ndarray::Ix2>("coefficients").unwrap();
+    assert_abs_diff_eq!(found, expected, epsilon = 1e-7 * scale);
+    // By conjugate gradients the centres come in another order.
+    let [direct, iterated] =
+        [fitted, iterated(&sample, m)].map(|own| own.predictor.decision(sample.inputs()));
+    assert_abs_diff_eq!(direct, iterated, epsilon = 1e-7);
 }
 
 #[test]
@@ -108,22 +110,26 @@ fn fit_is_the_same_on_any_number_of_threads() {
     }
 }
 
-/// Of 2000 rows 200 centres lose little, and the preconditioner keeps iterations few.
+/// Of many rows some stand for all: as many iterations as digits, whatever the ridge.
 #[test]
 fn fit_needs_few_iterations_and_few_centres() {
-    let sample = sample(2000);
-    for (lambda, most) in [(1e-3, 12), (1e-6, 50)] {
-        let settings = settings().with("lambda", lambda).with("centres", 200);
-        let settings = settings.with("direct_centres", 0);
-        let fitted = fit("falkon", &settings, &sample, 1);
-        let Convergence::Converged { iterations } = fitted.convergence else { panic!("{lambda}") };
-        assert!(iterations <= most, "{lambda}: {iterations}");
+    let sample = sample(30_000);
+    for lambda in [1e-3, 1e-6, 1e-10] {
+        let settings = settings().with("lambda", lambda).with("centres", 100);
+        let direct = fit("falkon", &settings, &sample, 1);
+        let iterated = settings.with("direct_centres", 0).with("tolerance", 1e-8);
+        let iterated = fit("falkon", &iterated, &sample, 1);
+        let Convergence::Converged { iterations } = iterated.convergence else {
+            panic!("{lambda}")
+        };
+        assert!(iterations <= 8, "{lambda}: {iterations}");
         let test = points(300, 5);
         let truth: Array1<f64> =
             test.rows().into_iter().map(|x| x[0].sin() + x[1] * x[2]).collect();
-        let said = fitted.predictor.decision(test.view());
-        let error = (&said.column(0) - &truth).mapv(|e| e * e).mean().unwrap().sqrt();
-        assert!(error < 0.2, "{lambda}: {error}");
+        let [direct, iterated] = [direct, iterated].map(|own| own.predictor.decision(test.view()));
+        assert_abs_diff_eq!(direct, iterated, epsilon = 1e-5);
+        let error = (&direct.column(0) - &truth).mapv(|e| e * e).mean().unwrap().sqrt();
+        assert!(error < 0.3, "{lambda}: {error}");
     }
 }
 

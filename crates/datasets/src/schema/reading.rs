@@ -323,20 +323,17 @@ impl<'a> Reading<'a> {
         };
         let told = match found {
             Row::Sparse { target, entries } => {
-                let unseen = match sparse {
-                    Some(kept) => {
-                        kept.clear();
-                        let keep = |at, value| {
-                            if value != 0.0 {
-                                kept.push((at as u32, value));
-                            }
-                        };
-                        sparse_row(schema, entries, keep)
-                    }
-                    None => {
-                        row.fill(0.0);
-                        sparse_row(schema, entries, |at, value| row[at] = value)
-                    }
+                let unseen = if let Some(kept) = sparse {
+                    kept.clear();
+                    let keep = |at, value| {
+                        if value != 0.0 {
+                            kept.push((at as u32, value));
+                        }
+                    };
+                    sparse_row(schema, entries, keep)
+                } else {
+                    row.fill(0.0);
+                    sparse_row(schema, entries, |at, value| row[at] = value)
                 };
                 let unseen = unseen.map_err(wrong)?;
                 if let Some(column) = unseen.filter(|_| !std::mem::replace(told_unseen, true)) {

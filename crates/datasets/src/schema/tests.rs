@@ -440,10 +440,10 @@ fn numbers_in_disguise_are_refused_with_what_to_write() {
         ("\u{ff11}\u{ff12}", "with a sign"),
         ("٣٤", "with a sign"),
     ] {
-        let rows: String = (0..6).map(|row| format!("{number},{row}.5\n")).collect();
+        let rows = (0..6).map(|row| format!("{number},{row}.5\n")).collect::<Vec<_>>().concat();
         let input = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
         assert!(input.contains(told), "{number}: {input}");
-        let rows: String = (0..6).map(|row| format!("{row}.5,{number}\n")).collect();
+        let rows = (0..6).map(|row| format!("{row}.5,{number}\n")).collect::<Vec<_>>().concat();
         let target = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
         assert!(target.contains(told) && target.contains("--task"), "{number}: {target}");
         let kind = Some(Kind::Classification);
@@ -468,7 +468,7 @@ fn the_flag_for_missing_texts_names_them_all() {
         (["1", "-inf", "3", "2.5"], "(--missing -inf --impute mean)"),
         (["1", "\"a,b\"", "3", "2.5"], "leave it empty if it is missing"),
     ] {
-        let rows: String = cells.iter().map(|cell| format!("{cell},0.5\n{cell},1.5\n")).collect();
+        let rows = cells.map(|cell| format!("{cell},0.5\n{cell},1.5\n")).concat();
         let error = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
         assert!(error.contains(flag), "{cells:?}: {error}");
         let Some(list) = flag.strip_prefix("(--missing") else { continue };

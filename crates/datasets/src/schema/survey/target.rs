@@ -49,6 +49,21 @@ fn all_of(rows: usize) -> String {
     }
 }
 
+/// The error for a target of one class.
+fn one_class(name: &str, only: &str, rows: usize, format: RowFormat) -> String {
+    let (only, all) = (shown(only), all_of(rows));
+    if format == RowFormat::Svmlight {
+        return format!(
+            "the target is `{only}` in {all}, or no row has one; begin each row with its target, or add rows of \
+             another class"
+        );
+    }
+    format!(
+        "target `{name}` is `{only}` in {all}; there is nothing to tell apart: add rows of another class, or name \
+         another column (--target)"
+    )
+}
+
 /// What was seen of the target.
 pub(super) struct Targets {
     labels: BTreeSet<String>,
@@ -167,21 +182,8 @@ impl Targets {
         let mut labels = Vec::new();
         if kind == Kind::Classification {
             labels = self.labels.into_iter().collect();
-            if let ([only], RowFormat::Svmlight) = (labels.as_slice(), file.format()) {
-                return wrong(format!(
-                    "the target is `{}` in {}, or no row has one; begin each row with its target, or add rows of \
-                     another class",
-                    shown(only),
-                    all_of(rows)
-                ));
-            }
             if let [only] = labels.as_slice() {
-                return wrong(format!(
-                    "target `{name}` is `{}` in {}; there is nothing to tell apart: add rows of another \
-                     class, or name another column (--target)",
-                    shown(only),
-                    all_of(rows)
-                ));
+                return wrong(one_class(name, only, rows, file.format()));
             }
             if 2 * labels.len() > rows.max(4) && all_numbers || labels.len() > LEVELS {
                 return wrong(format!(
