@@ -101,32 +101,37 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         if args.json {
             print_json(comparison)?;
         } else {
-            print_words(&format!("{}; {how}, for every method", about(&tables[0])))?;
-            writeln!(std::io::stdout())?;
-            scores(comparison)?;
-            writeln!(std::io::stdout())?;
-            match comparison.untested() {
-                None => {
-                    pairs(comparison).print(false)?;
-                    if comparison.pairs.iter().any(|pair| pair.degenerate) {
-                        print_words(
-                            "(-: the difference is the same on every split, and there is no spread to test \
-                             it by; more splits or rows can tell)",
-                        )?;
-                    }
-                }
-                Some(why) => {
-                    // A division that is given has one split, whatever is asked.
-                    let given = args.split.test.is_some() || args.split.split_column.is_some();
-                    let why =
-                        if given { why.split("; several").next().unwrap_or(why) } else { why };
-                    print_words(&format!("no test: {why}"))?;
-                }
-            }
+            print_one(comparison, &about(&tables[0]), args)?;
         }
         comparison.failed()
     };
     Ok(if failed > 0 { Ended::Failed } else { Ended::Done })
+}
+
+/// Prints scores and tests of one file.
+fn print_one(comparison: &Comparison, about: &str, args: &CompareArgs) -> anyhow::Result<()> {
+    print_words(&format!("{about}; {}, for every method", comparison.splitting))?;
+    writeln!(std::io::stdout())?;
+    scores(comparison)?;
+    writeln!(std::io::stdout())?;
+    match comparison.untested() {
+        None => {
+            pairs(comparison).print(false)?;
+            if comparison.pairs.iter().any(|pair| pair.degenerate) {
+                print_words(
+                    "(-: the difference is the same on every split, and there is no spread to test \
+                     it by; more splits or rows can tell)",
+                )?;
+            }
+        }
+        Some(why) => {
+            // A division that is given has one split, whatever is asked.
+            let given = args.split.test.is_some() || args.split.split_column.is_some();
+            let why = if given { why.split("; several").next().unwrap_or(why) } else { why };
+            print_words(&format!("no test: {why}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes a page, before anything is printed: a pipe that is closed does not take it along.

@@ -98,7 +98,7 @@ fn metrics_over_classes_count_all_folds_where_a_part_lacks_one() {
     for row in 0..60 {
         // The rare class comes in the first groups only.
         let kind = if row < 20 && row % 4 == 0 { "rare" } else { "usual" };
-        writeln!(text, "g{},{:.3},{kind}", row / 10, (row as f64 * 0.7).sin()).unwrap();
+        writeln!(text, "g{},{:.3},{kind}", row / 10, (f64::from(row) * 0.7).sin()).unwrap();
     }
     let place = place_with(&[("days.csv", &text)]);
     let line =
