@@ -7,6 +7,7 @@ import warnings
 from numbers import Integral
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -23,6 +24,20 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ._mercer import Model, cores
 
 DEPENDS = "auto"
+
+
+# Numbers of sparse rows that are laid out at a time.
+_BLOCK = 1 << 20
+
+
+def _parts(X):
+    """Sparse rows as where each begins, columns, numbers and how many columns there are; other rows as they are."""
+    if not issparse(X):
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X.indptr.astype(np.uint32), X.indices.astype(np.uint32), X.data, X.shape[1]
 
 
 def _array(shaped):
@@ -63,6 +78,7 @@ class _Estimator(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.impute is not None
+        tags.input_tags.sparse = True
         tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
         return tags
 
@@ -107,7 +123,7 @@ class _Estimator(BaseEstimator):
 
     def _checks(self):
         finite = True if self.impute is None else "allow-nan"
-        return {"dtype": np.float64, "order": "C", "ensure_all_finite": finite}
+        return {"dtype": np.float64, "order": "C", "ensure_all_finite": finite, "accept_sparse": "csr"}
 
     def _both(self, X, y, **options):
         if y is None:
@@ -140,7 +156,7 @@ class _Estimator(BaseEstimator):
         names = [f"x{column}" for column in range(X.shape[1])] if names is None else list(names)
         started = time.perf_counter()
         asked = self._asked(None if labels is None else self._of_classes(labels))
-        model = Model.fit(self._method, X, targets, names, labels, weights, asked)
+        model = Model.fit(self._method, _parts(X), targets, names, labels, weights, asked)
         header = json.loads(model.header())
         self._model = model
         self.settings_ = header["settings"]
@@ -157,6 +173,15 @@ class _Estimator(BaseEstimator):
     def _inputs(self, X):
         check_is_fitted(self)
         return validate_data(self, X, reset=False, **self._checks())
+
+    def _said(self, what, X, *rest):
+        """What the model says of rows; of sparse ones some at a time."""
+        call = getattr(self._model, what)
+        if not issparse(X):
+            return _array(call(X, *rest))
+        rows = max(1, _BLOCK // X.shape[1])
+        blocks = (X[start : start + rows].toarray() for start in range(0, X.shape[0], rows))
+        return np.concatenate([_array(call(block, *rest)) for block in blocks])
 
     def _has_kernel(self):
         probe = np.zeros((1, self.n_features_in_))
@@ -256,6 +281,7 @@ class _Estimator(BaseEstimator):
         """The fitted kernel between the rows of ``X`` and ``Y``, ``(len(X), len(Y))``."""
         X = self._inputs(X)
         Y = X if Y is None else self._inputs(Y)
+        X, Y = (rows.toarray() if issparse(rows) else rows for rows in (X, Y))
         found = self._model.kernel(X, Y)
         if found is None:
             raise AttributeError(f"{type(self).__name__} has no kernel that can be evaluated")
@@ -308,19 +334,19 @@ class _Classifier(ClassifierMixin, _Estimator):
     def predict(self, X):
         """The class of each row."""
         X = self._inputs(X)
-        return self.classes_[_array(self._model.values(X, self._threads()))[:, 0].astype(np.intp)]
+        return self.classes_[self._said("values", X, self._threads())[:, 0].astype(np.intp)]
 
     def decision_function(self, X):
         """Class scores, (n, classes); of two classes the difference of the second and the first, (n,)."""
         X = self._inputs(X)
-        scores = _array(self._model.decision(X, self._threads()))
+        scores = self._said("decision", X, self._threads())
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     @_has("_has_probabilities")
     def predict_proba(self, X):
         """Class probabilities, (n, classes)."""
         X = self._inputs(X)
-        return _array(self._model.probabilities(X, self._threads()))
+        return self._said("probabilities", X, self._threads())
 
 
 class _Regressor(RegressorMixin, _Estimator):
@@ -345,12 +371,12 @@ class _Regressor(RegressorMixin, _Estimator):
     def predict_std(self, X):
         """The standard deviation of a new observation at each row, in the unit of ``y``."""
         X = self._inputs(X)
-        return _array(self._model.deviations(X))[:, 0]
+        return self._said("deviations", X)[:, 0]
 
     def predict(self, X):
         """The value of each row, in the unit of ``y``."""
         X = self._inputs(X)
-        return _array(self._model.values(X, self._threads()))[:, 0]
+        return self._said("values", X, self._threads())[:, 0]
 
 
 class _Features(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Estimator):
@@ -376,7 +402,7 @@ class _Features(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Estimator):
     def transform(self, X):
         """The features of each row, (n, features): their products are ``kernel_``."""
         X = self._inputs(X)
-        return _array(self._model.features(X))
+        return self._said("features", X)
 
     @property
     def _n_features_out(self):

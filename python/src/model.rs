@@ -1,9 +1,10 @@
 use mercer_datasets::{Holds, Impute, InputColumn, Kind, Schema, TargetColumnKept, Truths};
 use mercer_harness::{Stop, TrialLimits, free_memory};
 use mercer_learning::{LearningError, Settings, find};
+use mercer_linalg::{Matrix, SparseRows};
 use mercer_methods::registry;
 use mercer_workbench::{
-    Budget, Choices, ClassWeight, RowWeights, Table, WorkbenchError, fit, scaling_of,
+    Budget, Choices, ClassWeight, RowWeights, Table, WorkbenchError, fit, held, scaling_of,
 };
 use ndarray::{Array2, s};
 use pyo3::buffer::PyBuffer;
@@ -52,6 +53,18 @@ fn matrix(py: Python<'_>, numbers: &PyBuffer<f64>) -> PyResult<Array2<f64>> {
     Array2::from_shape_vec((rows, columns), numbers.to_vec(py)?).map_err(wrong)
 }
 
+/// Rows as they are held: a table, or `(starts, columns, numbers, width)` of what is not 0.
+fn rows(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Matrix> {
+    type Parts = (PyBuffer<u32>, PyBuffer<u32>, PyBuffer<f64>, usize);
+    let Ok((starts, columns, numbers, width)) = given.extract::<Parts>() else {
+        return Ok(matrix(py, &given.extract()?)?.into());
+    };
+    let [starts, columns] = [starts.to_vec(py)?, columns.to_vec(py)?];
+    let shape = (starts.len().saturating_sub(1), width);
+    let rows = SparseRows::try_new(shape, starts, columns, numbers.to_vec(py)?);
+    held(rows.map_err(|(_, _, _, error)| wrong(error))?, ROWS).map_err(refused)
+}
+
 /// `(rows, columns, bytes)`, from which NumPy makes an array without a copy.
 pub(crate) type Shaped<'py> = (usize, usize, Bound<'py, PyByteArray>);
 
@@ -90,14 +103,23 @@ fn schema(names: Vec<String>, labels: Vec<String>, kind: Kind) -> Schema {
 }
 
 fn table(
-    inputs: Array2<f64>,
+    inputs: Matrix,
     targets: Vec<f64>,
     names: Vec<String>,
     labels: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
 ) -> Table {
     let mut hash = Sha256::new();
-    for number in inputs.iter().chain(&targets).chain(weights.iter().flatten()) {
+    match &inputs {
+        Matrix::Dense(inputs) => inputs.iter().for_each(|x| hash.update(x.to_le_bytes())),
+        Matrix::Sparse(inputs) => {
+            for (number, (row, column)) in inputs {
+                hash.update([row.to_le_bytes(), column.to_le_bytes()].concat());
+                hash.update(number.to_le_bytes());
+            }
+        }
+    }
+    for number in targets.iter().chain(weights.iter().flatten()) {
         hash.update(number.to_le_bytes());
     }
     let sha256 = format!("{:x}", hash.finalize());
@@ -112,8 +134,8 @@ fn table(
     Table {
         name: ROWS.to_owned(),
         schema,
-        lines: lines(&inputs),
-        raw: inputs.into(),
+        lines: (0..inputs.nrows()).collect(),
+        raw: inputs,
         truths,
         sha256,
         division: None,
@@ -212,14 +234,14 @@ impl Model {
     fn fit(
         py: Python<'_>,
         method: &str,
-        inputs: PyBuffer<f64>,
+        inputs: &Bound<'_, PyAny>,
         targets: Vec<f64>,
         names: Vec<String>,
         labels: Option<Vec<String>>,
         weights: Option<Vec<f64>>,
         asked: &str,
     ) -> PyResult<Self> {
-        let table = table(matrix(py, &inputs)?, targets, names, labels, weights);
+        let table = table(rows(py, inputs)?, targets, names, labels, weights);
         let asked = Asked::read(asked)?;
         let stop = Stop::default();
         let (send, done) = channel();

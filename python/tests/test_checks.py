@@ -43,7 +43,8 @@ INEXACT = {
 
 def expected_to_fail(estimator):
     reasons = [reason for reason, methods in INEXACT.items() if estimator._method in methods]
-    return {"check_sample_weight_equivalence_on_dense_data": reason for reason in reasons}
+    checks = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+    return {check: reason for check in checks for reason in reasons}
 
 
 def transformers():

@@ -655,8 +655,21 @@ pub(crate) const fn task_of(schema: &Schema) -> Task {
 const MOSTLY_ZERO: f64 = 0.1;
 const MANY: usize = 1 << 20;
 
-/// The rows of an svmlight file as they are held.
-fn held(rows: SparseRows, file: &str) -> Result<Matrix, WorkbenchError> {
+/// Returns sparse rows as a table holds them: as they are where they are many and mostly 0, and have no hole; else with all
+/// their numbers.
+///
+/// ```
+/// use mercer_linalg::{Matrix, sparse_rows};
+/// let few = mercer_workbench::held(sparse_rows(3, [vec![(1, 2.0)]]), "one row")?;
+/// assert_eq!(few, ndarray::array![[0.0, 2.0, 0.0]].into());
+/// let many = mercer_workbench::held(sparse_rows(1 << 20, [vec![(1, 2.0)]]), "a wide row")?;
+/// assert!(matches!(many, Matrix::Sparse(_)));
+/// # Ok::<(), mercer_workbench::WorkbenchError>(())
+/// ```
+///
+/// # Errors
+/// [`DataError::Format`] for more numbers than are held at once, if all are to be.
+pub fn held(rows: SparseRows, file: &str) -> Result<Matrix, WorkbenchError> {
     let (n, d) = rows.shape();
     let cells = n.saturating_mul(d);
     let mostly_zero = cells >= MANY && rows.nnz() as f64 <= MOSTLY_ZERO * cells as f64;
