@@ -190,6 +190,11 @@ impl<'a> From<&'a SparseRows> for MatrixView<'a> {
 
 /// Puts together rows of `columns` columns from what is not 0 in each. Columns rise in a row.
 ///
+/// ```
+/// let rows = mercer_linalg::sparse_rows(3, [vec![(0, 1.5), (2, -1.0)], vec![]]);
+/// assert_eq!((rows.rows(), rows.cols(), rows.nnz()), (2, 3, 2));
+/// ```
+///
 /// # Panics
 /// If they do not, or there is no such column.
 pub fn sparse_rows(columns: usize, rows: impl IntoIterator<Item = Vec<(u32, f64)>>) -> SparseRows {
