@@ -9,7 +9,7 @@ use crate::kernel_ridge::{
     KernelExpansion, default_std, mean_of, one_column_an_output, space_around,
 };
 use crate::subsample::drawn_from;
-use direct::Direct;
+use direct::{CENTRES, Direct};
 use mercer_learning::{
     Allowed, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner, LearningError, Method,
     Outcome, Parameters, Sample, Settings, Shape, Tasks, declared, fact, with_conditions,
@@ -55,9 +55,6 @@ pub(crate) const METHOD: Method = Method {
     build: &|settings| Ok(Box::new(Falkon::new(settings.read("falkon")?)?)),
     restore: &KernelExpansion::restore,
 };
-
-/// Their matrix fills 32 MB.
-const CENTRES: usize = 2000;
 
 /// With 5000 of them forming the system takes as long as 45 iterations, which do not get as far; its matrices fill 1.5 GB.
 const DIRECT: usize = 6000;

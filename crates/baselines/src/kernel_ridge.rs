@@ -3,7 +3,7 @@ mod choice;
 pub(crate) use choice::{Regressed, RidgeChoice, chosen_ridge, of_ridge};
 
 use crate::kernel_choice::{self, CONDITIONS, KernelChoice, KernelName};
-use crate::sections::{between_others, kept, restored};
+use crate::sections::{between_others, is_sparse, kept, restored};
 use crate::subsample::at_most;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
@@ -11,7 +11,7 @@ use mercer_learning::{
     Learner, LearningError, Method, Outcome, Parameters, Predictor, Range, Sample, Settings, Shape,
     Space, State, Targets, Task, Tasks, declared, fact, with_conditions, with_hints,
 };
-use mercer_linalg::{LinalgError, definite_solve};
+use mercer_linalg::{LinalgError, MatrixView, SparseRows, definite_solve};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
 use rand::seq::index;
 use std::collections::BTreeMap;
@@ -427,6 +427,21 @@ impl KernelExpansion {
     }
 }
 
+impl KernelExpansion {
+    fn scores(&self, inputs: MatrixView<'_>) -> Array2<f64> {
+        const BLOCK: usize = 512; // rows whose kernel values are held at once
+        let n = inputs.dim().0;
+        let mut scores = Array2::zeros((n, self.mean.len()));
+        for start in (0..n).step_by(BLOCK) {
+            let rows = start..(start + BLOCK).min(n);
+            let values = inputs.within(rows.clone(), |x| self.sections.at(x));
+            let values = values.dot(&self.coefficients);
+            scores.slice_mut(s![rows, ..]).assign(&(values + &self.mean));
+        }
+        scores
+    }
+}
+
 impl Predictor for KernelExpansion {
     fn task(&self) -> Task {
         self.task
@@ -445,14 +460,11 @@ impl Predictor for KernelExpansion {
     }
 
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
-        const BLOCK: usize = 512; // rows whose kernel values are held at once
-        let mut scores = Array2::zeros((inputs.nrows(), self.mean.len()));
-        for start in (0..inputs.nrows()).step_by(BLOCK) {
-            let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
-            let values = self.sections.at(inputs.slice(rows)).dot(&self.coefficients);
-            scores.slice_mut(rows).assign(&(values + &self.mean));
-        }
-        scores
+        self.scores(inputs.into())
+    }
+
+    fn sparse_decision(&self, inputs: &SparseRows) -> Option<Array2<f64>> {
+        is_sparse(&self.sections).then(|| self.scores(inputs.into()))
     }
 
     fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {

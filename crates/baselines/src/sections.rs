@@ -8,6 +8,11 @@ pub(crate) const fn between_others(sections: &Sections) -> bool {
     !matches!(sections.kernel(), Kernel::Precomputed { .. })
 }
 
+/// Whether the points are held by what is not 0 in them.
+pub(crate) fn is_sparse(sections: &Sections) -> bool {
+    matches!(sections.points(), MatrixView::Sparse(_))
+}
+
 /// The state of a kernel expansion's sections.
 pub(crate) fn kept(sections: &Sections) -> State {
     let state = State::new().with("kernel", sections.kernel());

@@ -476,8 +476,9 @@ pub struct Preparing<'a> {
     /// How often each level of an ordinal column occurred, by feature.
     codes: BTreeMap<usize, BTreeMap<u32, f64>>,
     target: Moments,
-    /// The rows are mostly 0, and shall stay so: nothing is subtracted from them.
+    /// The rows are mostly 0, and shall stay so: nothing is subtracted from them; and how many were seen.
     sparse: bool,
+    rows: usize,
 }
 
 impl<'a> Preparing<'a> {
@@ -505,6 +506,7 @@ impl<'a> Preparing<'a> {
             codes,
             target: Moments::default(),
             sparse: false,
+            rows: 0,
         }
     }
 
@@ -613,26 +615,29 @@ impl<'a> Preparing<'a> {
     /// it counts.
     ///
     /// # Panics
-    /// If there is no such row, or a median is wanted.
+    /// If there is no such row.
     pub fn see_sparse(
         &mut self,
         all: &SparseRows,
         rows: &[usize],
         of: impl Fn(usize) -> (Truth, f64),
     ) {
-        assert!(self.values.is_empty(), "medians are taken of all numbers");
         let mut total = 0.0;
         for &row in rows {
             let (truth, weight) = of(row);
             let (columns, values) = sparse_row(all, row);
             for (&column, &value) in columns.iter().zip(values) {
                 self.moments[column as usize].repeat(value, weight);
+                if let Some(values) = self.values.get_mut(column as usize) {
+                    values.push(value);
+                }
             }
             if let Truth::Value(value) = truth {
                 self.target.repeat(value, weight);
             }
             total += weight;
         }
+        self.rows += rows.len();
         for moments in &mut self.moments {
             moments.repeat(0.0, total - moments.count);
         }
@@ -709,6 +714,10 @@ impl<'a> Preparing<'a> {
             match &column.content {
                 Holds::Numbers => fill.push(match impute {
                     Impute::Mean => self.moments[at].mean(),
+                    // Of weighted rows too each counts once.
+                    Impute::Median if self.sparse => {
+                        median_with_zeros(&mut self.values[at], self.rows)
+                    }
                     Impute::Median if self.weights[at].is_empty() => median(&mut self.values[at]),
                     Impute::Median => weighted_median(&self.values[at], &self.weights[at]),
                 }),
@@ -743,6 +752,18 @@ fn median(values: &mut [f64]) -> f64 {
     }
     let lower = values[..middle].iter().copied().fold(f64::NEG_INFINITY, f64::max);
     f64::midpoint(lower, upper)
+}
+
+/// The median of these numbers and as many zeros as make `rows` of them.
+fn median_with_zeros(values: &mut [f64], rows: usize) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let (below, zeros) = (values.partition_point(|value| *value < 0.0), rows - values.len());
+    let at = |place: usize| match place {
+        _ if place < below => values[place],
+        _ if place < below + zeros => 0.0,
+        _ => values[place - zeros],
+    };
+    f64::midpoint(at((rows - 1) / 2), at(rows / 2))
 }
 
 /// The median of numbers that each occur as often as a weight says: the number at half the weight, or where two meet

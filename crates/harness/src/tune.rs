@@ -423,6 +423,36 @@ pub fn tune(
     streams: &Streams,
     limits: &dyn Limits,
 ) -> Result<Tuning, HarnessError> {
+    tune_with(method, train, (fixed, anchor), tuner, streams, limits, &|parts| Ok(parts))
+}
+
+/// [`tune`] with parts that `prepare` has changed: it may scale both by the rows that train.
+///
+/// ```
+/// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
+/// # use toys::METHODS;
+/// use mercer_harness::{Tuner, tune, tune_with};
+/// use mercer_learning::{Sample, Settings, Streams, Unlimited};
+/// let inputs = ndarray::Array2::from_shape_fn((30, 1), |(row, _)| f64::from(u8::from(row % 2 == 1)));
+/// let sample = Sample::classification(inputs, (0..30).map(|row| row % 2).collect(), 2)?;
+/// let (none, tuner, streams) = (Settings::new(), Tuner::default(), Streams::root(1));
+/// let plain = tune(&METHODS[0], &sample, &none, &none, &tuner, &streams, &Unlimited)?;
+/// let same = tune_with(&METHODS[0], &sample, (&none, &none), &tuner, &streams, &Unlimited, &|parts| Ok(parts))?;
+/// assert_eq!(plain.chosen, same.chosen);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`tune`]; what `prepare` returns.
+pub fn tune_with(
+    method: &Method,
+    train: &Sample,
+    (fixed, anchor): (&Settings, &Settings),
+    tuner: &Tuner,
+    streams: &Streams,
+    limits: &dyn Limits,
+    prepare: &dyn Fn(Parts) -> Result<Parts, LearningError>,
+) -> Result<Tuning, HarnessError> {
     let parts = match &tuner.grid {
         Some(grid) => inner_folds(train, grid.folds, None, false, streams)?,
         None => match tuner.folds {
@@ -430,6 +460,7 @@ pub fn tune(
             None => vec![inner_split(train, tuner.train, tuner.rows, tuner.of_rows, streams)?],
         },
     };
+    let parts = parts.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
     // Candidates are completed as the final fit will be, which sees the whole training part.
     let shape = train.shape();
     let own = tuner.defaults_first;

@@ -1,4 +1,5 @@
 use crate::{LearningError, Sample, State, Task};
+use mercer_linalg::{MatrixView, SparseRows};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 
@@ -137,12 +138,22 @@ pub trait Predictor: Send + Sync {
         Ok(Predictions::of_scores(self.task(), self.try_decision(inputs)?.view()))
     }
 
+    /// Returns [`Predictor::decision`] of rows that are mostly 0, where the predictor takes them as they are.
+    fn sparse_decision(&self, _inputs: &SparseRows) -> Option<Array2<f64>> {
+        None
+    }
+
     /// Returns [`Predictor::predict`] of the rows of a sample. Of rows that are mostly 0 some are laid out at a time, as by the
     /// next two.
     ///
     /// # Errors
     /// As [`Predictor::predict`].
     fn predict_sample(&self, sample: &Sample) -> Result<Predictions, LearningError> {
+        if let MatrixView::Sparse(rows) = sample.matrix()
+            && let Some(scores) = self.sparse_decision(rows)
+        {
+            return Ok(Predictions::of_scores(self.task(), scores.view()));
+        }
         let mut said = sample.blocks().map(|block| self.predict(block.view()));
         let mut all = said.next().unwrap_or(Err(LearningError::NoRows))?;
         for more in said {
@@ -160,6 +171,11 @@ pub trait Predictor: Send + Sync {
     /// # Errors
     /// As [`Predictor::try_decision`].
     fn sample_decision(&self, sample: &Sample) -> Result<Array2<f64>, LearningError> {
+        if let MatrixView::Sparse(rows) = sample.matrix()
+            && let Some(scores) = self.sparse_decision(rows)
+        {
+            return Ok(scores);
+        }
         let said = sample.blocks().map(|block| self.try_decision(block.view()));
         Ok(stacked(said.collect::<Result<_, _>>()?))
     }

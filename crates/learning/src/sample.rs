@@ -537,6 +537,25 @@ impl Sample {
         Ok(())
     }
 
+    /// Returns the sample with other inputs for its rows.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// use ndarray::array;
+    /// let sample = Sample::regression(array![[1.0], [3.0]], array![5.0, 6.0])?;
+    /// assert_eq!(sample.with_inputs(array![[1.0, 2.0], [3.0, 4.0]])?.features(), 2);
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sample::map_inputs`].
+    pub fn with_inputs(mut self, inputs: impl Into<Matrix>) -> Result<Self, LearningError> {
+        let rows = self.rows();
+        self.inputs = Inputs::of(inputs.into());
+        check_inputs(self.matrix(), rows)?;
+        Ok(self)
+    }
+
     /// Refuses inputs whose distances leave the numbers. A Gaussian kernel `exp(−s² ‖x − z‖² / 2)` is then 0 between
     /// any two rows, which fits all of them and knows nothing of others.
     ///

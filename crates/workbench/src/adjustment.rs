@@ -1,6 +1,8 @@
 //! Adjustment of a method's scores: calibrated probabilities, and the threshold of two classes.
 
 use crate::WorkbenchError;
+use crate::rescaling::rescaled;
+use mercer_datasets::Scaling;
 use mercer_learning::{
     FittedKernel, LearningError, Metric, Predictions, Predictor, Sample, State, Task, by_class,
     folds, margins,
@@ -267,6 +269,7 @@ const FOLDS: usize = 5;
 pub(crate) fn learn(
     sample: &Sample,
     (calibrate, threshold): (bool, Option<Metric>),
+    scaling: Scaling,
     rng: &mut impl rand::Rng,
     mut fit: impl FnMut(&Sample, usize) -> Result<Box<dyn Predictor>, WorkbenchError>,
 ) -> Result<Option<Adjustment>, WorkbenchError> {
@@ -305,8 +308,9 @@ pub(crate) fn learn(
         if test.is_empty() {
             continue;
         }
-        let predictor = fit(&sample.select(&train)?, fold)?;
-        let test_rows = sample.select(&test)?;
+        // They are scaled by the rows that train, as new rows will be.
+        let (train, test_rows) = rescaled(scaling, sample.select(&train)?, sample.select(&test)?)?;
+        let predictor = fit(&train, fold)?;
         let own = match predictor.sample_probabilities(&test_rows) {
             Some(shares) => (logarithms(&shares), true),
             None => (predictor.sample_decision(&test_rows)?, false),

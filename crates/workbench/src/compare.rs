@@ -185,6 +185,10 @@ impl Comparison {
             None
         } else if self.methods.len() - self.failed() < 2 {
             Some("fewer than two methods have scores")
+        } else if self.splits > 1 {
+            Some(
+                "some split does not define the metric for two of the methods; another --metric may be",
+            )
         } else {
             Some(
                 "of one split there is no spread to hold a difference against; several splits have \

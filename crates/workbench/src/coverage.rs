@@ -108,7 +108,8 @@ pub fn coverage(
 ) -> Result<Coverage, WorkbenchError> {
     wanted.check(table.task().outputs())?;
     if table.division.is_some() {
-        let must = "without --groups, --time and --split-column: its rows must be exchangeable";
+        let must =
+            "without --groups, --time, --split-column and --test: its rows must be exchangeable";
         return Err(wanted.refused(must));
     }
     table.require_held("coverage")?;

@@ -210,7 +210,7 @@ pub fn evaluate(
         if choices.importance {
             let score = scores[index].get(metric).copied();
             let predictor = &*fitted.outcome.predictor;
-            worth.columns(predictor, table, split, &preparation, (score, &own))?;
+            worth.columns(predictor, table, split, &preparation, (score, &own, choices.limits))?;
         }
         if choices.learning_curve && index < first {
             worth.parts(method, table, split, choices, &own)?;

@@ -147,7 +147,7 @@ pub(crate) fn fit_sample(
                 method,
                 sample,
                 fixed,
-                (budget, choices.metric),
+                (budget, choices.metric, choices.scaling),
                 streams,
                 choices.limits,
             )?)
@@ -157,13 +157,17 @@ pub(crate) fn fit_sample(
     let settings = completed(method, &sample.shape(), choices, tuning.as_ref());
     let learner = method.learner(&settings, sample.task())?;
     let fit_to = |rows: &Sample, streams: &Streams| {
-        room(method, &rows.shape(), &settings, choices.limits)?;
+        // What a method declares is for rows with all their numbers; it reserves what it takes.
+        if !(rows.is_sparse() && learner.keeps_sparse()) {
+            room(method, &rows.shape(), &settings, choices.limits)?;
+        }
         Ok::<_, WorkbenchError>(learner.fit(rows, &mut fitting(choices, streams))?)
     };
     let named = |e: WorkbenchError| e.by_settings(method, &settings, sample.task(), false);
     let asked = (choices.calibrate, choices.threshold);
     let held = streams.child("held out");
-    let adjustment = learn(sample, asked, &mut held.rng("folds"), |rows, fold| {
+    let folds = &mut held.rng("folds");
+    let adjustment = learn(sample, asked, choices.scaling, folds, |rows, fold| {
         let own = held.child(&format!("fold {fold}"));
         Ok(fit_to(rows, &own).map_err(named)?.predictor)
     })?;

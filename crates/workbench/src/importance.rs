@@ -3,11 +3,12 @@
 use crate::fit::{finite, said_of, said_of_inputs};
 use crate::intervals::alike;
 use crate::passes::fit_part;
+use crate::splitting::singles;
 use crate::{Choices, Scores, Table, WorkbenchError, primary};
 use mercer_datasets::{
     Categories, Holds, InputColumn, Preparation, Split, Truths, stratified_split,
 };
-use mercer_learning::{Method, Metric, Predictor, Streams};
+use mercer_learning::{Limits, Method, Metric, Predictor, Streams};
 use mercer_statistics::{corrected_t, summarise};
 use ndarray::{Array1, ArrayView2, Axis, arr1, s};
 use rand::seq::SliceRandom;
@@ -227,12 +228,13 @@ impl Worth {
         table: &Table,
         split: &Split,
         preparation: &Preparation,
-        (score, streams): (Option<f64>, &Streams),
+        (score, streams, limits): (Option<f64>, &Streams, &dyn Limits),
     ) -> Result<(), WorkbenchError> {
         let raw = table.dense(&split.test);
         let mut losses = Vec::new();
         let mut at = 0;
         for column in &table.schema.columns {
+            limits.check()?;
             let mut order: Vec<usize> = (0..raw.nrows()).collect();
             order.shuffle(&mut streams.child("importance").rng(&column.name));
             let mut inputs = raw.clone();
@@ -264,7 +266,15 @@ impl Worth {
     ) -> Result<(), WorkbenchError> {
         for (at, share) in SHARES.into_iter().enumerate() {
             let mut rng = streams.child("learning curve").rng(&format!("{share}"));
-            let part = match table.chosen(&split.train) {
+            let truths = table.chosen(&split.train);
+            if let Truths::Classes(labels) = &truths
+                && singles(labels).len() == labels.len()
+            {
+                // Nothing can be left out of classes of one row.
+                self.scores[at].push(f64::NAN);
+                continue;
+            }
+            let part = match truths {
                 Truths::Classes(labels) => stratified_split(&labels, share, &mut rng).train,
                 Truths::Values(values) => {
                     let mut order: Vec<usize> = (0..values.len()).collect();

@@ -35,6 +35,7 @@ mod page;
 mod passes;
 mod provenance;
 mod ranking;
+mod rescaling;
 mod score;
 mod splitting;
 mod stream;

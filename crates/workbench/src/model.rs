@@ -1,10 +1,11 @@
+use crate::fit::said_of;
 use crate::intervals::NamedInterval;
 use crate::table::{Table, task_of};
 use crate::windows::said_in_parts;
 use crate::{Header, Scores, WorkbenchError};
 use mercer_datasets::{DataError, Kind, Truths};
 use mercer_learning::{FittedKernel, LearningError, Predictions, Predictor};
-use mercer_linalg::symmetric_eigen;
+use mercer_linalg::{Matrix, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use std::collections::BTreeMap;
 
@@ -477,6 +478,10 @@ impl Model {
     ) -> Result<NamedInterval, WorkbenchError> {
         if let Some(unheld) = &table.unheld {
             return said_in_parts(unheld, table, None, |part| self.said(part, threads));
+        }
+        if matches!(table.raw, Matrix::Sparse(_)) {
+            let rows: Vec<usize> = (0..table.rows()).collect();
+            return said_of(&*self.predictor, table, &rows, &self.header.preparation);
         }
         let (classes, mut first) = (table.task().outputs(), 0);
         let said = table.dense_parts().map(|(raw, lines)| {

@@ -47,7 +47,7 @@ fn fit_rows(
                 return Err(one_class_first(size));
             }
             let fixed = &choices.settings;
-            let asked = (budget, choices.metric);
+            let asked = (budget, choices.metric, choices.scaling);
             Some(tune_sample(method, &first, fixed, asked, streams, choices.limits)?)
         }
         None => None,

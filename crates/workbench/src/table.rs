@@ -504,14 +504,12 @@ impl Table {
         let own_weight = |row: usize| weights.map(|weights| weights.values[row]);
         let raw = match &self.raw {
             Matrix::Dense(raw) => raw,
-            Matrix::Sparse(raw) if impute.is_none() => {
+            Matrix::Sparse(raw) => {
                 let of = |row| (self.truth(row), own_weight(row).unwrap_or(1.0));
                 let mut preparing = preparing.keeping_zeros();
                 preparing.see_sparse(raw, rows, of);
                 return Ok(preparing.finish()?);
             }
-            // What fills a hole is learned from all numbers.
-            Matrix::Sparse(raw) => &dense_rows(raw, 0..raw.rows()),
         };
         for &row in rows {
             let numbers = raw.row(row);
@@ -582,6 +580,9 @@ impl Table {
         preparation: &Preparation,
     ) -> Result<Sample, WorkbenchError> {
         let lines: Vec<usize> = rows.iter().map(|&row| self.lines[row]).collect();
+        if matches!(inputs, Matrix::Sparse(_)) && !preparation.keeps_zeros() {
+            require_cells(&self.name, inputs.dim(), SchemaOptions::default().limits.cells)?;
+        }
         let inputs = preparation.applied(inputs, &self.schema, &self.name, &lines)?;
         let sample = sample_of(inputs, self.chosen(rows), &self.schema, preparation)?;
         // A column of a kernel matrix belongs to a row.

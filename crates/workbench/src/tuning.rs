@@ -1,9 +1,11 @@
 use crate::fit::require_room;
 use crate::kernel_matrix::require_whole;
+use crate::rescaling::rescaled;
 use crate::unheld::one_class_first;
 use crate::windows::first_rows;
 use crate::{Choices, Table, WorkbenchError, require_weighing};
-use mercer_harness::Tuner;
+use mercer_datasets::Scaling;
+use mercer_harness::{Parts, Tuner, tune_with};
 use mercer_learning::{Limits, Method, Metric, Sample, Settings, Streams, Task};
 use mercer_records::Tuning;
 use std::str::FromStr;
@@ -102,7 +104,7 @@ pub(crate) fn tune_sample(
     method: &Method,
     sample: &Sample,
     fixed: &Settings,
-    (budget, metric): (Budget, Option<Metric>),
+    (budget, metric, scaling): (Budget, Option<Metric>, Scaling),
     streams: &Streams,
     limits: &dyn Limits,
 ) -> Result<Tuning, WorkbenchError> {
@@ -119,7 +121,12 @@ pub(crate) fn tune_sample(
     let tuner = Tuner { metric, ..budget.tuner(sample.rows()) };
     let anchor = Settings::new();
     let fixed = &method.as_meant(fixed);
-    Ok(mercer_harness::tune(method, sample, fixed, &anchor, &tuner, &streams, limits)?)
+    // What scores a candidate is scaled by the rows that train it.
+    let prepare = |Parts { train, test }: Parts| {
+        let (train, test) = rescaled(scaling, train, test)?;
+        Ok(Parts { train, test })
+    };
+    Ok(tune_with(method, sample, (fixed, &anchor), &tuner, &streams, limits, &prepare)?)
 }
 
 /// Refuses a metric that the task does not have.
@@ -175,7 +182,7 @@ pub fn tune(
         method,
         &sample,
         &choices.settings,
-        (budget, choices.metric),
+        (budget, choices.metric, choices.scaling),
         &streams,
         choices.limits,
     )

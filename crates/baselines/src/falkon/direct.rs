@@ -1,15 +1,16 @@
 //! The system in the coordinates in which the kernel of the centres is the identity, formed and solved.
 
-use super::CENTRES;
-use super::system::{numerical, of_height};
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::{
-    Cholesky, Eigen, JITTER_LADDER, MatrixView, multiplied, pipeline, symmetric_eigen,
+    Cholesky, Eigen, JITTER_LADDER, LinalgError, MatrixView, multiplied, pipeline, symmetric_eigen,
     symmetric_product,
 };
 use ndarray::{Array2, Axis, s};
 use std::collections::BTreeMap;
+
+/// Centres that are drawn by default, and over which a ridge is chosen at most: their matrix fills 32 MB.
+pub(super) const CENTRES: usize = 2000;
 
 /// Rows of a block: products of so many are fast, and a block of 2000 centres fills 16 MB.
 const BLOCK: usize = 1024;
@@ -165,4 +166,14 @@ impl Direct {
     pub(super) fn into_sections(self) -> Sections {
         self.sections
     }
+}
+
+/// All that is solved here has a row a centre.
+pub(super) fn of_height(solved: Result<Array2<f64>, LinalgError>) -> Array2<f64> {
+    solved.expect("a row a centre")
+}
+
+pub(super) fn numerical(error: &LinalgError) -> LearningError {
+    let operation = "solving (KᵀK + λ n K_z) α = Kᵀ y";
+    LearningError::Numerical { operation, reason: error.to_string() }
 }

@@ -1,12 +1,12 @@
 //! The preconditioned system: `(KᵀK/n + λ K_z) α = Kᵀy/n` in the coordinates in which it is near the identity.
 
-use super::direct::Direct;
+use super::direct::{Direct, numerical, of_height};
 use crate::kernel_ridge::Stopped;
 use mercer_kernels::Sections;
 use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::{
-    Cholesky, Iterated, JITTER_LADDER, LinalgError, MatrixView, SymmetricOperator,
-    conjugate_gradients, in_order, multiplied, product,
+    Cholesky, Iterated, JITTER_LADDER, MatrixView, SymmetricOperator, conjugate_gradients,
+    in_order, multiplied, product,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use std::ops::Range;
@@ -136,14 +136,4 @@ impl Rows<'_> {
             .reduce(|all, part| all + part)
             .unwrap_or_else(|| Array2::zeros((m, outputs)))
     }
-}
-
-/// All that is solved here has a row a centre.
-pub(super) fn of_height(solved: Result<Array2<f64>, LinalgError>) -> Array2<f64> {
-    solved.expect("a row a centre")
-}
-
-pub(super) fn numerical(error: &LinalgError) -> LearningError {
-    let operation = "solving (KᵀK + λ n K_z) α = Kᵀ y";
-    LearningError::Numerical { operation, reason: error.to_string() }
 }

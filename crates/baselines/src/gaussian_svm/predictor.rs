@@ -1,8 +1,8 @@
 use super::machine::Machine;
-use crate::sections::{between_others, kept, restored};
+use crate::sections::{between_others, is_sparse, kept, restored};
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
-use mercer_linalg::MatrixView;
+use mercer_linalg::{MatrixView, SparseRows};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use serde::{Deserialize, Serialize};
 
@@ -148,6 +148,19 @@ impl SupportVectors {
         values
     }
 
+    fn decided(&self, inputs: MatrixView<'_>) -> Array2<f64> {
+        const BLOCK: usize = 512; // rows whose kernel values are held at once
+        let n = inputs.dim().0;
+        let mut scores = Array2::zeros((n, self.task.outputs()));
+        for start in (0..n).step_by(BLOCK) {
+            let rows = start..(start + BLOCK).min(n);
+            let cross = inputs.within(rows.clone(), |x| self.sections.at(x));
+            let values = self.values(&cross) - &self.rhos;
+            scores.slice_mut(s![rows, ..]).assign(&self.scores(&values));
+        }
+        scores
+    }
+
     fn scores(&self, values: &Array2<f64>) -> Array2<f64> {
         let n = values.nrows();
         match &self.reading {
@@ -195,14 +208,11 @@ impl Predictor for SupportVectors {
     }
 
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
-        const BLOCK: usize = 512; // rows whose kernel values are held at once
-        let mut scores = Array2::zeros((inputs.nrows(), self.task.outputs()));
-        for start in (0..inputs.nrows()).step_by(BLOCK) {
-            let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
-            let values = self.values(&self.sections.at(inputs.slice(rows))) - &self.rhos;
-            scores.slice_mut(rows).assign(&self.scores(&values));
-        }
-        scores
+        self.decided(inputs.into())
+    }
+
+    fn sparse_decision(&self, inputs: &SparseRows) -> Option<Array2<f64>> {
+        is_sparse(&self.sections).then(|| self.decided(inputs.into()))
     }
 
     fn fitted_kernel(&self) -> Option<&dyn FittedKernel> {

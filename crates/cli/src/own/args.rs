@@ -191,6 +191,10 @@ pub(crate) struct SplitArgs {
     /// Test on the rows of FILE, which has the same columns; all rows of the data train.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "holdout", "repeats", "groups", "time", "split_column", "buffer"])]
     pub test: Option<PathBuf>,
+    /// Handle a category that the fit did not see, in the rows of --test or beside a MODEL: error stops, zeros reads it as
+    /// none of the known ones, skip leaves its row out.
+    #[arg(long, value_enum, default_value = "error")]
+    pub unknown: UnknownName,
     /// Measure the importance of each column: the loss when its entries are permuted among the test rows. Also show how the
     /// prediction depends on the most important columns (for --report and --json).
     #[arg(long)]
@@ -383,10 +387,6 @@ pub(crate) struct EvaluateArgs {
     /// Reach the coverage in each class, not only over all rows. A class with too few calibration rows is in every set.
     #[arg(long, requires = "coverage")]
     pub each_class: bool,
-    /// Handle a category that the fit of MODEL did not see: error stops, zeros reads it as none of the known ones, skip
-    /// leaves its row out.
-    #[arg(long, value_enum, default_value = "error", conflicts_with = "method")]
-    pub unknown: UnknownName,
     /// Write the prediction of each test row to FILE, by fits to other rows, with its line and its target; of several
     /// repeats the first.
     #[arg(long, value_name = "FILE.csv", conflicts_with = "coverage")]

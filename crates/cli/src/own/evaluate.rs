@@ -119,7 +119,7 @@ fn of_model(args: &EvaluateArgs, path: &Path) -> anyhow::Result<(Evaluation, Str
     let file = open(&args.table.data, &args.table.columns.file)?;
     let dropped = args.table.columns.drop.iter().flat_map(|names| names.split(','));
     let drop = dropped.map(str::to_owned).collect();
-    let unknown = args.unknown.into();
+    let unknown = args.split.unknown.into();
     let widened = Widened { drop, unknown, ..Widened::default() };
     let schema = model.header.schema.clone();
     let table = match args.choices.buffer {

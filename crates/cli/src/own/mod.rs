@@ -23,8 +23,8 @@ use args::{
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_datasets::{
-    Categories, Header, Impute, Imputed, Imputer, Kind, Numbering, RowFile, RowFormat, Schema,
-    SchemaOptions, shell_word,
+    Categories, Header, Holds, Impute, Imputed, Imputer, InputColumn, Kind, Numbering, Row,
+    RowFile, RowFormat, Schema, SchemaOptions, Widened, shell_word,
 };
 use mercer_harness::{Stop, TrialLimits, free_memory, leave};
 use mercer_learning::{Settings, Shape, Task, counted, find};
@@ -265,8 +265,49 @@ pub(super) fn read_divided(
     }
     let table = read_table(file, options, by.as_ref(), args)?;
     let Some(test) = &split.test else { return Ok(table) };
-    let test = Table::with_schema(&open(test, lines)?, table.schema.clone())?;
+    let file = open(test, lines)?;
+    let unknown = split.unknown.into();
+    let drop = strangers(&file, &table.schema)?;
+    if !drop.is_empty() {
+        tracing::warn!(
+            "{}: {} is left out, which the training rows have not",
+            file.name(),
+            drop.join(", ")
+        );
+    }
+    let widened = Widened { drop, unknown, ..Widened::default() };
+    let test = Table::wider(&file, table.schema.clone(), &widened)?;
     Ok(table.tested_on(test, choices.impute)?)
+}
+
+/// The names of a file's columns.
+pub(super) fn names_of(file: &RowFile) -> anyhow::Result<Vec<String>> {
+    let mut rows = file.rows()?;
+    if let Some(names) = rows.names() {
+        return Ok(names.to_vec());
+    }
+    // Of text the first row has them.
+    Ok(match rows.next()? {
+        Some((_, Row::Fields(fields))) => {
+            (0..fields.len()).map(|at| fields.raw(at).text().trim().to_owned()).collect()
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// Columns of a file that a schema with names does not know.
+fn strangers(file: &RowFile, schema: &Schema) -> anyhow::Result<Vec<String>> {
+    if !schema.named {
+        return Ok(Vec::new());
+    }
+    let known = |name: &String| {
+        schema.columns.iter().any(|column| column.name == *name)
+            || schema.target.name == *name
+            || schema.dropped.iter().any(|(_, own)| own == name)
+    };
+    let mut names = names_of(file)?;
+    names.retain(|name| !name.is_empty() && !known(name));
+    Ok(names)
 }
 
 /// Mean weights that are worth a word: few who count rows have these.
@@ -420,7 +461,16 @@ pub(super) fn filled(header: &ModelHeader) -> Option<String> {
     let impute = header.chosen.as_ref()?.impute?;
     let filled = header.preparation.filled(&header.schema);
     if filled.is_empty() {
-        return Some("nothing was missing".to_owned());
+        let own = |column: &InputColumn| match &column.content {
+            Holds::Categories { levels, .. } => levels.iter().any(|level| level == "(missing)"),
+            Holds::Numbers => false,
+        };
+        let told = if header.schema.columns.iter().any(own) {
+            "no number was missing; a missing category is one of its own"
+        } else {
+            "nothing was missing"
+        };
+        return Some(told.to_owned());
     }
     let how = match impute {
         Impute::Mean => "mean",

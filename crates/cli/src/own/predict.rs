@@ -1,8 +1,8 @@
 use super::args::PredictArgs;
-use super::{claim, open, quoted, stop, threads};
+use super::{claim, names_of, open, quoted, stop, threads};
 use crate::Ended;
 use anyhow::Context;
-use mercer_datasets::{Numbering, Row, RowFile, Unknown, Widened};
+use mercer_datasets::{Numbering, RowFile, Unknown, Widened};
 use mercer_harness::Stop;
 use mercer_learning::{LearningError, counted, one_line};
 use mercer_methods::all;
@@ -208,17 +208,7 @@ fn within(
 
 /// Those of the columns to leave out that a file has.
 fn there(drop: &[String], file: &RowFile) -> anyhow::Result<Vec<String>> {
-    let mut rows = file.rows()?;
-    let names = match rows.names() {
-        Some(names) => names.to_vec(),
-        // Of text the first row has them.
-        None => match rows.next()? {
-            Some((_, Row::Fields(fields))) => {
-                (0..fields.len()).map(|at| fields.raw(at).text()).collect()
-            }
-            _ => Vec::new(),
-        },
-    };
+    let names = names_of(file)?;
     Ok(drop.iter().filter(|name| names.contains(name)).cloned().collect())
 }
 

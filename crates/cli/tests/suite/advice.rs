@@ -335,13 +335,14 @@ fn what_a_message_offers_works() {
 }
 
 /// Named beside a remedy, and none: what was wrong.
-const SAID: [&str; 4] = ["--buffer", "--data", "--task", "--header"];
+const SAID: [&str; 5] = ["--buffer", "--data", "--decimal", "--task", "--header"];
 
 /// Flags that messages name as words about what was typed, or that other tests of this program type.
-const ELSEWHERE: [&str; 12] = [
+const ELSEWHERE: [&str; 13] = [
     "--buffer",
     "--class-weight",
     "--data",
+    "--decimal",
     "--each-class",
     "--force",
     "--groups",

@@ -172,3 +172,27 @@ proptest! {
         }
     }
 }
+
+/// With all their numbers the rows would be filled so.
+#[test]
+fn sparse_rows_have_the_means_and_medians_of_dense_ones() {
+    let text = "-1 1:3 2:-1 3:7\n1 1:2 3:1\n-1 1:5 2:4\n1 2:-2\n";
+    let file = RowFile::spooled(text.as_bytes(), "f", Some(crate::RowFormat::Svmlight)).unwrap();
+    let (schema, _) = survey(&file, &SchemaOptions::default()).unwrap();
+    let (rows, truths, _) = schema.read(&file).unwrap().sparse().unwrap();
+    for impute in [Impute::Mean, Impute::Median] {
+        let mut sparse = Preparing::new(&schema, Scaling::None, Some(impute)).keeping_zeros();
+        sparse.see_sparse(&rows, &[0, 1, 2, 3], |row| (truths.of(row), 1.0));
+        let mut dense = Preparing::new(&schema, Scaling::None, Some(impute));
+        let mut reading = schema.read(&file).unwrap();
+        while let Some(row) = reading.next(true).unwrap() {
+            dense.see(row.numbers, row.truth, "f", row.line).unwrap();
+        }
+        let filled = |preparing: Preparing<'_>| {
+            let mut hole = ndarray::array![[f64::NAN, f64::NAN, f64::NAN]];
+            preparing.finish().unwrap().apply(&mut hole, &schema, "f", &[1]).unwrap();
+            hole
+        };
+        assert_eq!(filled(sparse), filled(dense), "{impute:?}");
+    }
+}

@@ -411,6 +411,10 @@ impl RowFile {
     /// # Errors
     /// [`DataError::Io`].
     pub fn with_decimal_comma(mut self) -> Result<Self, DataError> {
+        // Formats that are read by way of a copy have numbers of their own.
+        if self.copied.is_some() {
+            return Ok(self);
+        }
         self.decimal_comma = true;
         if self.format == RowFormat::Text(b',') && !self.given {
             self.format = RowFormat::Text(b';');

@@ -224,7 +224,6 @@ fn a_decimal_comma_is_a_point_where_it_was_asked_for() {
         ("7", "7"),
         ("27.11.2026", "27.11.2026"),
         ("1.23,4", "1.23,4"),
-        ("12.5", "12.5"),
         ("a,b", "a,b"),
         ("1,2,3", "1,2,3"),
         ("", ""),
@@ -236,6 +235,23 @@ fn a_decimal_comma_is_a_point_where_it_was_asked_for() {
         let Some((_, Row::Fields(fields))) = rows.next().unwrap() else { panic!("{field}") };
         assert_eq!((fields.field(0).text(), fields.field(1).text()), (read.into(), "x".into()));
     }
+}
+
+/// A point that begins decimals would be a thousand times another number.
+#[test]
+fn a_point_that_begins_decimals_is_refused_beside_decimal_commas() {
+    for field in ["12.5", "0.123", "1.2345", "1234.567", "-.5"] {
+        let text = format!("{field};x\n");
+        let file = RowFile::spooled(text.as_bytes(), "f", None).unwrap();
+        let file = file.with_decimal_comma().unwrap();
+        let error = file.rows().unwrap().next().unwrap_err().to_string();
+        assert!(error.contains(&format!("has `{field}`, whose point")), "{error}");
+    }
+    let json = RowFile::spooled(&b"{\"x\":1.5,\"y\":2}\n"[..], "f", None).unwrap();
+    let json = json.with_decimal_comma().unwrap();
+    let mut rows = json.rows().unwrap();
+    let Some((_, Row::Fields(fields))) = rows.next().unwrap() else { panic!("a row") };
+    assert_eq!([0, 1].map(|at| fields.field(at).number()), [Some(1.5), Some(2.0)]);
 }
 
 /// Tapes and block devices fill up with zeros; a second member may follow.

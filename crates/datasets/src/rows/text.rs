@@ -170,8 +170,13 @@ impl<'a> TextRows<'a> {
                                LATIN1 -t UTF-8)";
                 return wrong(problem.to_owned());
             }
-            if self.decimal_comma {
-                self.record.point_decimals();
+            if self.decimal_comma
+                && let Some(strange) = self.record.point_decimals()
+            {
+                return wrong(format!(
+                    "has `{strange}`, whose point stands between no thousands: write it with a comma, or leave \
+                     out --decimal"
+                ));
             }
             let found = self.record.ends.len();
             let width = *self.width.get_or_insert(found);
@@ -349,16 +354,20 @@ impl Record {
         if kept { text } else { trimmed }
     }
 
-    /// Writes numbers whose decimals begin with a comma as numbers are written here.
-    fn point_decimals(&mut self) {
+    /// Writes numbers whose decimals begin with a comma as numbers are written here; returns one with a point that can
+    /// stand between no thousands.
+    fn point_decimals(&mut self) -> Option<String> {
         if !self.text.contains([',', '.']) {
-            return;
+            return None;
         }
         let (mut text, mut ends, mut start) = (String::new(), Vec::new(), 0);
         for &end in &self.ends {
             let field = &self.text[start..end];
             match with_point(field.trim()) {
                 Some(number) => text += &number,
+                None if field.contains('.') && Field::Text(field.trim()).number().is_some() => {
+                    return Some(field.trim().to_owned());
+                }
                 None => text += field,
             }
             ends.push(text.len());
@@ -367,6 +376,7 @@ impl Record {
             start = end + 1;
         }
         (self.text, self.ends) = (text, ends);
+        None
     }
 }
 
@@ -388,7 +398,7 @@ fn with_point(text: &str) -> Option<String> {
     let first = groups.next()?;
     let rest: Vec<&str> = groups.collect();
     let thousands = rest.iter().all(|group| group.len() == 3 && digits(group))
-        && (rest.is_empty() || matches!(first.len(), 1..=3));
+        && (rest.is_empty() || matches!(first.len(), 1..=3) && !first.starts_with('0'));
     let sound = thousands
         && (digits(first) || first.is_empty() && decimals.is_some())
         && decimals.is_none_or(digits)

@@ -501,7 +501,9 @@ fn sparse_row(
         if column < base || column > last {
             let hint = match (base, column) {
                 (1, 0) => "; number the columns from 1, or fit to rows that are numbered from 0",
-                (0, column) if column == last + 1 => "; number the columns from 0, as at fit time",
+                (0, column) if column == last + 1 => {
+                    "; remove it, or number the columns from 0 if the fit did"
+                }
                 _ => "; remove it, or fit to rows that have it",
             };
             return Err(format!("has column {column}, but the model knows {base} to {last}{hint}"));

@@ -332,8 +332,8 @@ fn look(
         let comma = column::comma_remedy(&text);
         if let (true, Some(plain)) = (options.kind != Some(Kind::Classification), comma) {
             let problem = format!(
-                "the target `{text}` (column `{name}`) is a number with a comma; {plain}, or ask for \
-                 classes (--task classification)"
+                "the target `{text}` (column `{name}`) is a number with a comma; {plain}, read all numbers so \
+                 (--decimal ,), or ask for classes (--task classification)"
             );
             return Err(heads.fault(file, line, problem));
         }

@@ -238,8 +238,8 @@ fn not_a_number(
     let typed = shell_word(name);
     if let Some(plain) = comma_remedy(text) {
         return format!(
-            "column `{name}` holds `{shown}`, a number with a comma; {plain}, or name the column a \
-             category (--categorical {typed})"
+            "column `{name}` holds `{shown}`, a number with a comma; {plain}, read all numbers so \
+             (--decimal ,), or name the column a category (--categorical {typed})"
         );
     }
     if let Some(plain) = with_thousands(text) {
