@@ -1,5 +1,6 @@
 //! Words in: what can be typed.
 
+use crate::examples::examples;
 use crate::own::args::{CompareArgs, EvaluateArgs, FitArgs, InfoArgs, PredictArgs, TuneArgs};
 #[cfg(feature = "papers")]
 use crate::papers::args::PapersCommand;
@@ -67,15 +68,6 @@ pub(crate) fn welcome(program: &str) -> String {
          {program} --help lists every command.\n"
     )
 }
-
-/// The end of a command's help: two lines that can be typed.
-macro_rules! examples {
-    ($first:literal, $second:literal $(,)?) => {
-        concat!("Examples:\n  mercer ", $first, "\n  mercer ", $second)
-    };
-}
-#[cfg(feature = "papers")]
-pub(crate) use examples;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

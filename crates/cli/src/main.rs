@@ -13,6 +13,7 @@ mod baseline;
 mod bound;
 mod columns;
 mod data;
+mod examples;
 mod list;
 mod own;
 #[cfg(feature = "papers")]

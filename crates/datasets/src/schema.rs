@@ -6,6 +6,7 @@ mod survey;
 
 use crate::hole::{hole, spelling};
 use crate::rows::{self, RowFile};
+use crate::shell::shell_word;
 use crate::{DataError, Kind};
 use serde::{Deserialize, Serialize};
 
@@ -430,6 +431,19 @@ fn cased_twice(labels: &[String]) -> Option<(&str, &str)> {
         let earlier = seen.insert(label.to_lowercase(), label.as_str())?;
         Some((earlier, label.as_str()))
     })
+}
+
+/// What to do about a table that seems to have a single column, called so.
+fn separator_hint(name: &str) -> String {
+    let named = ['|', ';', '~', '^', ':'].into_iter().find(|&sign| name.contains(sign));
+    let flag = match named {
+        _ if name.contains('\t') => "--separator tab".to_owned(),
+        Some(';') => "--separator semicolon".to_owned(),
+        Some(sign) => format!("--separator {}", shell_word(&sign.to_string())),
+        None if name.contains(' ') => "--separator blanks".to_owned(),
+        None => "--separator CHAR".to_owned(),
+    };
+    format!("; is the separator right? ({flag})")
 }
 
 /// The column that may have been meant: by a slip of the fingers, or by the beginning of its name, if

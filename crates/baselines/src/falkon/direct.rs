@@ -28,9 +28,9 @@ pub(super) struct Direct {
     pub(super) jitter: f64,
     pub(super) matrix: Array2<f64>,
     right: Array2<f64>,
-    /// The mean of `y²`, summed over the outputs, and the weight of all rows.
+    /// The mean of `y²`, summed over the outputs, and the number of rows.
     square: f64,
-    total: f64,
+    rows: f64,
     threads: usize,
 }
 
@@ -89,7 +89,8 @@ impl Direct {
         matrix /= total;
         right /= total;
         square /= total;
-        Ok(Self { sections, centres, jitter, matrix, right, square, total, threads })
+        let rows = n as f64;
+        Ok(Self { sections, centres, jitter, matrix, right, square, rows, threads })
     }
 
     /// The solution for a ridge, or for the one with the least error of generalised cross-validation,
@@ -144,7 +145,8 @@ impl Direct {
                 residual -= power * (2.0 - value / damped) / damped;
                 freedom += value / damped;
             }
-            let left = (1.0 - freedom / self.total).max(f64::EPSILON);
+            // A row is left out with all its weight.
+            let left = (1.0 - freedom / self.rows).max(f64::EPSILON);
             residual.max(0.0) / (left * left)
         };
         let candidates: Vec<(f64, f64)> = grid().map(|lambda| (lambda, error(lambda))).collect();

@@ -1,6 +1,6 @@
 //! Words in: what can be typed of the papers.
 
-use crate::args::examples;
+use crate::examples::examples;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use mercer_harness::Shard;

@@ -338,7 +338,7 @@ fn what_a_message_offers_works() {
 const SAID: [&str; 5] = ["--buffer", "--data", "--decimal", "--task", "--header"];
 
 /// Flags that messages name as words about what was typed, or that other tests of this program type.
-const ELSEWHERE: [&str; 13] = [
+const ELSEWHERE: [&str; 15] = [
     "--buffer",
     "--class-weight",
     "--data",
@@ -347,7 +347,9 @@ const ELSEWHERE: [&str; 13] = [
     "--force",
     "--groups",
     "--methods-from",
+    "--metric",
     "--split-column",
+    "--test",
     "--threads",
     "--time",
     "--unknown",

@@ -193,6 +193,7 @@ fn sparse_rows_have_the_means_and_medians_of_dense_ones() {
             preparing.finish().unwrap().apply(&mut hole, &schema, "f", &[1]).unwrap();
             hole
         };
-        assert_eq!(filled(sparse), filled(dense), "{impute:?}");
+        let (sparse, dense) = (filled(sparse), filled(dense));
+        assert!((&sparse - &dense).iter().all(|apart| apart.abs() < 1e-15), "{sparse} {dense}");
     }
 }

@@ -1,6 +1,6 @@
 use super::{
     Categories, Holds, InputColumn, MISSING, Numbering, Schema, TargetColumnKept, Truth, Truths,
-    has_head, near_column, shown, some_of, survey::separator_hint,
+    has_head, near_column, separator_hint, shown, some_of,
 };
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::shell::shell_word;

@@ -3,7 +3,9 @@ mod header;
 mod target;
 
 use super::reading::input;
-use super::{Categories, Holds, InputColumn, Numbering, Schema, called, near_column};
+use super::{
+    Categories, Holds, InputColumn, Numbering, Schema, called, near_column, separator_hint,
+};
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::shell::shell_word;
 use crate::table::label_name;
@@ -275,19 +277,6 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     let named = *named;
     let missing = options.missing.clone();
     Ok((Schema { named, sparse: false, numbering: None, missing, columns, dropped, target }, count))
-}
-
-/// What to do about a table that seems to have a single column, called so.
-pub(super) fn separator_hint(name: &str) -> String {
-    let named = ['|', ';', '~', '^', ':'].into_iter().find(|&sign| name.contains(sign));
-    let flag = match named {
-        _ if name.contains('\t') => "--separator tab".to_owned(),
-        Some(';') => "--separator semicolon".to_owned(),
-        Some(sign) => format!("--separator {}", shell_word(&sign.to_string())),
-        None if name.contains(' ') => "--separator blanks".to_owned(),
-        None => "--separator CHAR".to_owned(),
-    };
-    format!("; is the separator right? ({flag})")
 }
 
 /// Where the columns stand that a pass looks at.

@@ -107,15 +107,15 @@ fn what_cannot_be_learned_from_is_refused() {
         (
             "a;y\n12,345;2\n7,5;3\n",
             &plain,
-            "write 12.345 if the comma begins the decimals, 12345 if it stands between thousands, or",
+            "write 12.345 if the comma begins the decimals, 12345 if it stands between thousands, read",
         ),
         (
             "a;y\n-1,000;2\n7,5;3\n",
             &plain,
             "write -1.000 if the comma begins the decimals, -1000 if",
         ),
-        ("a;y\n0,125;2\n7,5;3\n", &plain, "a number with a comma; write 0.125, or"),
-        ("a;y\n1234,125;2\n7,5;3\n", &plain, "a number with a comma; write 1234.125, or"),
+        ("a;y\n0,125;2\n7,5;3\n", &plain, "a number with a comma; write 0.125, read"),
+        ("a;y\n1234,125;2\n7,5;3\n", &plain, "a number with a comma; write 1234.125, read"),
         ("a;y\n1;1,000\n", &plain, "write 1.000 if the comma begins the decimals, 1000 if"),
         (
             "a;y\n1.234,56;2\n7,5;3\n",
