@@ -71,7 +71,7 @@ pub fn declared_bytes(method: &Method, shape: &Shape, settings: &Settings) -> Op
 ///     let shape = Shape { rows, features: 4, task: Task::Classification { classes: 3 } };
 ///     declared_operations(&METHODS[0], &shape).unwrap()
 /// };
-/// assert_eq!(of(2000) / of(1000), 2.0); // `n d`
+/// assert_eq!(of(20) / of(10), 2.0); // `n`, up to its `cap`
 /// ```
 pub fn declared_operations(method: &Method, shape: &Shape) -> Option<f64> {
     workload::declared(method.cost.fit, shape, &method.begun(shape))

@@ -323,7 +323,8 @@ impl Table {
     /// let train = Table::read(&read("x,kind\n-1,a\n1,b\n-2,a\n", "train")?, &SchemaOptions::default())?;
     /// let test = Table::with_schema(&read("x,kind\n3,b\n", "test")?, train.schema.clone())?;
     /// let both = train.tested_on(test, None)?;
-    /// let splits = both.splits(Splitting::default(), &Streams::root(1))?;
+    /// let once = Splitting::Folds { folds: 5, repeats: 1 };
+    /// let splits = both.splits(once, &Streams::root(1))?;
     /// assert_eq!((splits[0].train.as_slice(), splits[0].test.as_slice()), (&[0, 1, 2][..], &[3][..]));
     /// # Ok::<(), mercer_workbench::WorkbenchError>(())
     /// ```

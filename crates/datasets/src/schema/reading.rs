@@ -413,11 +413,12 @@ impl Reading<'_> {
     ///
     /// ```
     /// use mercer_datasets::{RowFile, RowFormat, SchemaOptions, Truths, survey};
-    /// let file = RowFile::spooled(&b"-1 2:0.5\n+1 1:3\n"[..], "toys", Some(RowFormat::Svmlight))?;
+    /// let text = "-1 2:0.5\n+1 1:3\n-1 1:1\n+1 2:2\n";
+    /// let file = RowFile::spooled(text.as_bytes(), "toys", Some(RowFormat::Svmlight))?;
     /// let (schema, _) = survey(&file, &SchemaOptions::default())?;
     /// let (rows, truths, lines) = schema.read(&file)?.sparse()?;
-    /// assert_eq!((rows.nnz(), rows.get(0, 1), lines), (2, Some(&0.5), vec![1, 2]));
-    /// assert_eq!(truths, Truths::Classes(vec![0, 1]));
+    /// assert_eq!((rows.nnz(), rows.get(0, 1), lines), (4, Some(&0.5), vec![1, 2, 3, 4]));
+    /// assert_eq!(truths, Truths::Classes(vec![0, 1, 0, 1]));
     /// # Ok::<(), mercer_datasets::DataError>(())
     /// ```
     ///
