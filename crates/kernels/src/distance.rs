@@ -16,3 +16,6 @@ pub(crate) fn near<'a>(squares: impl IntoIterator<Item = &'a f64>) -> bool {
 pub(crate) fn squared(x: ArrayView1<'_, f64>, z: ArrayView1<'_, f64>) -> f64 {
     x.iter().zip(z).map(|(a, b)| (a - b) * (a - b)).sum()
 }
+
+/// Share of `‖x‖² + ‖z‖²` below which a squared distance is computed from differences where its root is taken.
+pub(crate) const CANCELLED: f64 = 1e-3;

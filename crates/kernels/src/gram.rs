@@ -1,6 +1,6 @@
-use crate::sparse::SparsePoints;
+use crate::sparse::{SparsePoints, SparseValues};
 use crate::{KernelError, Smoothness, distance};
-use mercer_linalg::{Matrix, MatrixView, exp, product, sparse_of};
+use mercer_linalg::{Matrix, MatrixView, SparseRows, exp, product, sparse_of};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +116,7 @@ impl Kernel {
     pub fn gram<'a>(self, inputs: impl Into<MatrixView<'a>>) -> Array2<f64> {
         let inputs = match inputs.into() {
             MatrixView::Dense(inputs) => inputs,
-            MatrixView::Sparse(inputs) => return SparsePoints::of(inputs.clone()).gram(self, 1),
+            MatrixView::Sparse(inputs) => return self.sparse_gram(inputs, 1),
         };
         let prepared = Points::of(inputs, self.centre(inputs).as_ref());
         let n = inputs.nrows();
@@ -146,7 +146,7 @@ impl Kernel {
         let inputs = match inputs.into() {
             MatrixView::Dense(inputs) => inputs,
             MatrixView::Sparse(inputs) => {
-                return SparsePoints::of(inputs.clone()).gram(self, threads);
+                return self.sparse_gram(inputs, threads);
             }
         };
         let prepared = Points::of(inputs, self.centre(inputs).as_ref());
@@ -176,6 +176,40 @@ impl Kernel {
             gram.diag_mut().fill(1.0);
         }
         gram
+    }
+
+    fn sparse_gram(self, inputs: &SparseRows, threads: usize) -> Array2<f64> {
+        SparsePoints::of(inputs.clone()).gram(threads, &|row, room| self.finish(row, room))
+    }
+
+    /// The kernel's values in place of products, with as much room.
+    fn finish(self, row: SparseValues<'_>, room: &mut [f64]) {
+        match self {
+            Self::Gaussian { std } => {
+                let scale = -0.5 * std * std;
+                for (other, to) in room.iter_mut().enumerate() {
+                    *to = scale * row.squared(other);
+                }
+                exp(room, row.values);
+            }
+            Self::Matern { std, smoothness } => {
+                let stretch = smoothness.stretch() * std;
+                for (other, to) in room.iter_mut().enumerate() {
+                    *to = -stretch * row.squared(other).sqrt();
+                }
+                exp(room, row.values);
+                for (value, u) in row.values.iter_mut().zip(room) {
+                    *value *= smoothness.factor(-*u);
+                }
+            }
+            Self::Linear => {}
+            Self::Polynomial { degree, offset, std } => {
+                for value in row.values {
+                    *value = (std * std * *value + offset).powi(degree as i32);
+                }
+            }
+            Self::Precomputed { .. } => unreachable!("the rows of a matrix are dense"),
+        }
     }
 
     /// Computes the cross-Gram matrix `K_ij = k(x_i, z_j)` of two sets of rows. They are the rows of `left` (`m × d`)
@@ -279,7 +313,7 @@ impl Kernel {
                     let others = b.squares.iter().zip(b.points.rows());
                     for ((to, &entry), (&z, point)) in exponents.iter_mut().zip(&row).zip(others) {
                         let mut squared = x + z + entry;
-                        if squared < CANCELLED * (x + z) {
+                        if squared < distance::CANCELLED * (x + z) {
                             // The root of what rounding leaves would be a distance.
                             squared = distance::squared(a.points.row(i), point);
                         }
@@ -468,15 +502,19 @@ impl Sections {
         let right = [self.features(), self.features() + usize::from(numbered)];
         assert!(right.contains(&left.dim().1), "points of different dimension");
         match (&self.points, left) {
-            (Stored::Sparse(points), MatrixView::Sparse(left)) => points.cross(self.kernel, left),
+            (Stored::Sparse(points), MatrixView::Sparse(left)) => self.sparse_at(points, left),
             (Stored::Sparse(points), MatrixView::Dense(left)) => {
-                points.cross(self.kernel, &sparse_of(left))
+                self.sparse_at(points, &sparse_of(left))
             }
             (Stored::Dense(points), MatrixView::Dense(left)) => self.dense_at(points, left),
             (Stored::Dense(points), MatrixView::Sparse(rows)) => {
                 self.dense_at(points, left.to_owned().dense(0..rows.rows()).view())
             }
         }
+    }
+
+    fn sparse_at(&self, points: &SparsePoints, left: &SparseRows) -> Array2<f64> {
+        points.cross(left, &|row, room| self.kernel.finish(row, room))
     }
 
     fn dense_at(&self, points: &Points, left: ArrayView2<'_, f64>) -> Array2<f64> {
@@ -495,8 +533,6 @@ impl Sections {
 /// Rounding of an exponent, `s² ε ‖x‖²`, above which the exponents of neighbours are computed from differences: a row
 /// at distance 0 must have the value 1 for any `s`.
 const ROUNDED: f64 = 1e-9;
-/// Share of `‖x‖² + ‖z‖²` below which a squared distance is computed from differences where its root is taken.
-pub(crate) const CANCELLED: f64 = 1e-3;
 /// The exponential of less is 0.
 const UNDERFLOW: f64 = -746.0;
 

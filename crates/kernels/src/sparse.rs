@@ -1,8 +1,7 @@
 //! Kernels between points that are mostly 0.
 
-use crate::Kernel;
-use crate::gram::CANCELLED;
-use mercer_linalg::{SparseProducts, SparseRows, exp, sparse_row};
+use crate::distance::CANCELLED;
+use mercer_linalg::{SparseProducts, SparseRows, sparse_row};
 use ndarray::{Array2, ArrayViewMut2, Axis};
 
 /// Points by what is not 0 in them, ready for products with others.
@@ -50,14 +49,15 @@ impl SparsePoints {
         &self.rows
     }
 
-    /// `k(z_i, z_j)`, exactly symmetric: both orders add the same products in the same order.
-    pub(crate) fn gram(&self, kernel: Kernel, threads: usize) -> Array2<f64> {
+    /// What `finish` makes of the products of the points, exactly symmetric: both orders add the same products in the
+    /// same order.
+    pub(crate) fn gram(&self, threads: usize, finish: &Finish<'_>) -> Array2<f64> {
         let n = self.rows.rows();
         let mut gram = Array2::zeros((n, n));
         let share = n.div_ceil(threads.clamp(1, n.max(1))).max(1);
         std::thread::scope(|scope| {
             for (part, band) in gram.axis_chunks_iter_mut(Axis(0), share).enumerate() {
-                let work = move || self.fill(kernel, &self.rows, part * share, band);
+                let work = move || self.fill(&self.rows, part * share, band, finish);
                 if share == n {
                     work();
                 } else {
@@ -68,63 +68,52 @@ impl SparsePoints {
         gram
     }
 
-    /// `k(x_i, z_j)` for the rows `x_i` of `left`.
-    pub(crate) fn cross(&self, kernel: Kernel, left: &SparseRows) -> Array2<f64> {
+    /// The same of the rows of `left` and the points.
+    pub(crate) fn cross(&self, left: &SparseRows, finish: &Finish<'_>) -> Array2<f64> {
         let mut gram = Array2::zeros((left.rows(), self.rows.rows()));
-        self.fill(kernel, left, 0, gram.view_mut());
+        self.fill(left, 0, gram.view_mut(), finish);
         gram
     }
 
     /// The rows of `left` from `first` on.
     fn fill(
         &self,
-        kernel: Kernel,
         left: &SparseRows,
         first: usize,
         mut band: ArrayViewMut2<'_, f64>,
+        finish: &Finish<'_>,
     ) {
-        let mut exponents = vec![0.0; self.rows.rows()];
+        let mut room = vec![0.0; self.rows.rows()];
         for (row, mut values) in (first..).zip(band.rows_mut()) {
             let x = sparse_row(left, row);
             let values = values.as_slice_mut().expect("a row of a new matrix is contiguous");
             self.products.fill(x, values);
-            let own = square(x);
-            let squared = |(other, product): (usize, f64)| {
-                let both = own + self.squares[other];
-                let squared = both - 2.0 * product;
-                // What rounding leaves of large numbers, and of those beyond the numbers, is no distance.
-                if squared >= CANCELLED * both && both.is_finite() {
-                    squared
-                } else {
-                    distance(x, sparse_row(&self.rows, other))
-                }
-            };
-            match kernel {
-                Kernel::Gaussian { std } => {
-                    let scale = -0.5 * std * std;
-                    for (other, (to, product)) in exponents.iter_mut().zip(&*values).enumerate() {
-                        *to = scale * squared((other, *product));
-                    }
-                    exp(&exponents, values);
-                }
-                Kernel::Matern { std, smoothness } => {
-                    let stretch = smoothness.stretch() * std;
-                    for (other, (to, product)) in exponents.iter_mut().zip(&*values).enumerate() {
-                        *to = -stretch * squared((other, *product)).sqrt();
-                    }
-                    exp(&exponents, values);
-                    for (value, u) in values.iter_mut().zip(&exponents) {
-                        *value *= smoothness.factor(-u);
-                    }
-                }
-                Kernel::Linear => {}
-                Kernel::Polynomial { degree, offset, std } => {
-                    for value in values {
-                        *value = (std * std * *value + offset).powi(degree as i32);
-                    }
-                }
-                Kernel::Precomputed { .. } => unreachable!("the rows of a matrix are dense"),
-            }
+            finish(SparseValues { values, x, square: square(x), points: self }, &mut room);
+        }
+    }
+}
+
+/// Puts values in place of the products of a point with others; the second argument is room for as many numbers.
+pub(crate) type Finish<'a> = dyn Fn(SparseValues<'_>, &mut [f64]) + Sync + 'a;
+
+/// The products of a point `x` with all points.
+pub(crate) struct SparseValues<'a> {
+    pub(crate) values: &'a mut [f64],
+    x: Point<'a>,
+    square: f64,
+    points: &'a SparsePoints,
+}
+
+impl SparseValues<'_> {
+    /// `‖x − z_j‖²`, while the product of the two is there.
+    pub(crate) fn squared(&self, other: usize) -> f64 {
+        let both = self.square + self.points.squares[other];
+        let squared = both - 2.0 * self.values[other];
+        // What rounding leaves of large numbers, and of those beyond the numbers, is no distance.
+        if squared >= CANCELLED * both && both.is_finite() {
+            squared
+        } else {
+            distance(self.x, sparse_row(&self.points.rows, other))
         }
     }
 }
@@ -132,7 +121,7 @@ impl SparsePoints {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Smoothness;
+    use crate::{Kernel, Smoothness};
     use mercer_linalg::sparse_of;
     use proptest::prelude::*;
 
