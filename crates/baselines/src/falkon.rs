@@ -56,7 +56,8 @@ pub(crate) const METHOD: Method = Method {
     restore: &KernelExpansion::restore,
 };
 
-/// With 5000 of them forming the system takes as long as 45 iterations, which do not get as far; its matrices fill 1.5 GB.
+/// With 5000 of them on covtype's 465,000 rows the formed system took 245 s and 1.5 GB in all; 50 iterations took 290 s
+/// and left a residual of 0.02.
 const DIRECT: usize = 6000;
 
 /// Rows that stand for all where there are more centres: so many, or so many a centre.
@@ -119,8 +120,9 @@ mercer_learning::parameters! {
 ///
 /// Up to `direct_centres` the system is formed and solved in the coordinates in which `K_z` is the identity: with
 /// `L Lᵀ = K_z`, `Φ = K L⁻ᵀ` and `α = L⁻ᵀ β` it is `(ΦᵀΦ/n + λ I) β = Φᵀ (y − ȳ)/n`. Beyond, it is solved by conjugate
-/// gradients, preconditioned by the same system over some of the rows. Falkon takes the centres for these rows; four rows
-/// a centre keep iterations few where the ridge is so small that the centres alone would not resolve it. Either way `K` is computed some rows at a time: memory is that of the rows and
+/// gradients, preconditioned by the same system over some of the rows. Falkon takes the centres for these rows, we
+/// four rows a centre. Centres that nearly coincide and a ridge near 0 still want more iterations than there are: the fit
+/// then says that it did not converge. Either way `K` is computed some rows at a time: memory is that of the rows and
 /// of some `M × M` matrices. With all rows as centres it is [`crate::KernelRidge`]. Of rows with weights the mean is weighted,
 /// `(1/Σw) Σ w_i (f(x_i) − y_i)²`, and so is `ȳ`. Classes are fitted as `K` one-hot columns at once, and the largest
 /// wins. Centres that nearly coincide are held apart by a jitter of `K_z`, which is among the facts.
