@@ -1,9 +1,10 @@
-use crate::fit::{finite, said_of};
+use crate::fit::finite;
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
 use crate::kernel_matrix::{of_matrix, require_whole};
 use crate::notes::{classes_missing, rows_left_out, sorted_by_class};
 use crate::passes::fit_part;
+use crate::said::said_of;
 use crate::splitting::singles;
 use crate::{
     Choices, Division, Model, Predicted, Scores, Splitting, Table, WorkbenchError, method_for,

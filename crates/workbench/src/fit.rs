@@ -1,20 +1,18 @@
 use crate::adjustment::{Adjusted, learn};
 use crate::header::{Chosen, DataNote};
-use crate::intervals::NamedInterval;
 use crate::kernel_matrix::require_whole;
+use crate::prerequisites::{completed, require_room, room};
+use crate::said::unscaled;
 use crate::tuning::tune_sample;
-use crate::windows::said_in_parts;
 use crate::{
     Adjustment, Budget, ClassWeight, Header, MAJOR, MINOR, Model, Table, WorkbenchError,
     require_weighing, score,
 };
-use mercer_datasets::{Impute, Preparation, Scaling, Schema, SchemaOptions, Truths};
-use mercer_harness::declared_bytes;
+use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
 use mercer_learning::{
-    Fitting, LearningError, Limits, Method, Metric, Outcome, Predictions, Predictor, Sample,
-    Settings, Shape, Streams, Targets, Task, find,
+    Fitting, LearningError, Limits, Method, Metric, Outcome, Predictor, Sample, Settings, Streams,
+    Targets, Task, find,
 };
-use mercer_linalg::Matrix;
 use mercer_records::Tuning;
 use std::fmt::Write as _;
 
@@ -176,62 +174,6 @@ pub(crate) fn fit_sample(
     Ok(FittedTo { outcome, settings, tuning, adjustment })
 }
 
-/// Refuses a fit that by the method's declared cost is far beyond the memory that there is, before
-/// anything is allocated. Methods that use some of the rows only (`cap`) reserve what they need.
-pub(crate) fn room(
-    method: &Method,
-    shape: &Shape,
-    settings: &Settings,
-    limits: &dyn Limits,
-) -> Result<(), WorkbenchError> {
-    if settings.get("cap").is_none()
-        && let Some(bytes) = declared_bytes(method, shape, settings)
-    {
-        limits.reserve(bytes.min(1e18) as u64)?;
-    }
-    Ok(())
-}
-
-/// Refuses a method that needs all numbers of rows that are mostly 0 where there is no room for them.
-pub(crate) fn require_room(
-    method: &Method,
-    sample: &Sample,
-    choices: &Choices<'_>,
-) -> Result<(), WorkbenchError> {
-    let shape = sample.shape();
-    let settings = completed(method, &shape, choices, None);
-    if !sample.is_sparse() || method.learner(&settings, shape.task)?.keeps_sparse() {
-        return Ok(());
-    }
-    let Shape { rows, features, .. } = shape;
-    let cells = rows.saturating_mul(features);
-    if cells <= SchemaOptions::default().limits.cells {
-        return Ok(choices.limits.reserve(8 * cells as u64)?);
-    }
-    let must = format!(
-        "one that leaves zeros out, since {rows} rows of {features} numbers are more than are held at once: \
-         gaussian-svm, kernel-ridge or falkon, or rf-sgd in passes (--buffer 1000)"
-    );
-    Err(WorkbenchError::Argument { name: "method", value: method.name.to_owned(), must })
-}
-
-/// Defaults, overridden by what was tuned, overridden by the user.
-pub(crate) fn completed(
-    method: &Method,
-    shape: &Shape,
-    choices: &Choices<'_>,
-    tuning: Option<&Tuning>,
-) -> Settings {
-    let tuned = tuning.map(|tuning| {
-        tuning
-            .chosen
-            .iter()
-            .fold(Settings::new(), |all, (name, value)| all.with(name, value.clone()))
-    });
-    let given = method.as_meant(&choices.settings);
-    method.begun(shape).overridden_by(&tuned.unwrap_or_default()).overridden_by(&given)
-}
-
 /// Settings beside the defaults of all that are not among them, which a learner reads as the same.
 fn whole(method: &Method, settings: &Settings) -> Settings {
     let declared = (method.settings)().into_iter();
@@ -358,50 +300,5 @@ pub(crate) fn finite(scores: crate::Scores) -> Result<crate::Scores, WorkbenchEr
             Err(LearningError::Numerical { operation: "scoring", reason }.into())
         }
         None => Ok(scores),
-    }
-}
-
-/// What a predictor says of rows of a table, in the units of the target.
-pub(crate) fn said_of(
-    predictor: &dyn Predictor,
-    table: &Table,
-    rows: &[usize],
-    preparation: &Preparation,
-) -> Result<NamedInterval, WorkbenchError> {
-    if let Some(unheld) = &table.unheld {
-        return said_in_parts(unheld, table, Some(rows), |part| {
-            let rows: Vec<usize> = (0..part.rows()).collect();
-            said_of(predictor, part, &rows, preparation)
-        });
-    }
-    said_of_inputs(predictor, table, (rows, table.raw.select(rows)), preparation)
-}
-
-/// The same of these inputs in place of the rows' own.
-pub(crate) fn said_of_inputs(
-    predictor: &dyn Predictor,
-    table: &Table,
-    (rows, inputs): (&[usize], Matrix),
-    preparation: &Preparation,
-) -> Result<NamedInterval, WorkbenchError> {
-    let sample = table.sample_with(rows, inputs, preparation)?;
-    let shares = predictor.sample_probabilities(&sample);
-    let scored = matches!(table.task(), Task::Classification { .. }) && shares.is_none();
-    Ok(NamedInterval {
-        predictions: unscaled(predictor.predict_sample(&sample)?, preparation),
-        decisions: scored.then(|| predictor.sample_decision(&sample)).transpose()?,
-        shares,
-        truths: table.chosen(rows),
-        classes: table.task().outputs(),
-    })
-}
-
-/// Predictions in the units of the target.
-pub(crate) fn unscaled(predictions: Predictions, preparation: &Preparation) -> Predictions {
-    match (predictions, preparation.target()) {
-        (Predictions::Real(values), Some(standard)) => {
-            Predictions::Real(values.into_iter().map(|value| standard.invert(value)).collect())
-        }
-        (predictions, _) => predictions,
     }
 }

@@ -1,8 +1,9 @@
 //! What a column is worth to a fitted method, and what more training rows are.
 
-use crate::fit::{finite, said_of, said_of_inputs};
+use crate::fit::finite;
 use crate::intervals::alike;
 use crate::passes::fit_part;
+use crate::said::{said_of, said_of_inputs};
 use crate::splitting::singles;
 use crate::{Choices, Scores, Table, WorkbenchError, primary};
 use mercer_datasets::{

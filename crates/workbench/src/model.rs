@@ -1,5 +1,5 @@
-use crate::fit::said_of;
 use crate::intervals::NamedInterval;
+use crate::said::said_of;
 use crate::table::{Table, task_of};
 use crate::windows::said_in_parts;
 use crate::{Header, Scores, WorkbenchError};

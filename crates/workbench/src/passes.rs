@@ -1,6 +1,7 @@
 //! Fitting to a file that is read in passes, some rows at a time.
 
-use crate::fit::{FittedTo, completed, fit_sample, fitting, header_of, room, scores_on};
+use crate::fit::{FittedTo, fit_sample, fitting, header_of, scores_on};
+use crate::prerequisites::{completed, room};
 use crate::table::task_of;
 use crate::tuning::tune_sample;
 use crate::unheld::{enough, one_class_first};

@@ -1,5 +1,5 @@
-use crate::fit::require_room;
 use crate::kernel_matrix::require_whole;
+use crate::prerequisites::require_room;
 use crate::rescaling::rescaled;
 use crate::unheld::one_class_first;
 use crate::windows::first_rows;
