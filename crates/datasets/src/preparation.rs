@@ -291,7 +291,7 @@ impl Preparation {
     /// use mercer_linalg::Matrix;
     /// let file = RowFile::spooled(&b"-1 2:0.5\n+1 1:3\n"[..], "toys", Some(RowFormat::Svmlight))?;
     /// let (schema, _) = survey(&file, &SchemaOptions::default())?;
-    /// let (rows, truths, lines) = schema.read(&file)?.sparse()?;
+    /// let (rows, truths, lines) = schema.read(&file)?.sparse(9, true)?;
     /// let mut preparing = Preparing::new(&schema, Scaling::Standard, None).keeping_zeros();
     /// preparing.see_sparse(&rows, &[0, 1], |row| (truths.of(row), 1.0));
     /// let scaled = preparing.finish()?.applied(Matrix::Sparse(rows), &schema, "toys", &lines)?;
@@ -327,9 +327,16 @@ impl Preparation {
         file: &str,
         lines: &[usize],
     ) -> Result<SparseRows, DataError> {
-        let scaled =
-            |(&value, (_, column)): (&f64, (u32, u32))| self.scaler.of(column as usize, value);
-        let values: Vec<f64> = rows.iter().map(scaled).collect();
+        let scaled = |(&value, (row, column)): (&f64, (u32, u32))| {
+            let (column, line) = (column as usize, lines[row as usize]);
+            let value = if value.is_nan() {
+                self.filling(column, value, schema, file, line)?
+            } else {
+                value
+            };
+            Ok(self.scaler.of(column, value))
+        };
+        let values = rows.iter().map(scaled).collect::<Result<Vec<f64>, DataError>>()?;
         rows.data_mut().copy_from_slice(&values);
         let lost = rows.iter().find(|(value, _)| !value.is_finite());
         match lost {
@@ -348,14 +355,24 @@ impl Preparation {
         line: usize,
     ) -> Result<(), DataError> {
         for (at, cell) in row.iter_mut().enumerate().filter(|(_, cell)| cell.is_nan()) {
-            let Some(fill) = &self.fill else {
-                let remedy = "the model fills nothing: fill it, remove the row, or fit with \
-                              --impute mean or median";
-                return Err(missing(schema, (at, *cell), file, line, remedy));
-            };
-            *cell = fill[at];
+            *cell = self.filling(at, *cell, schema, file, line)?;
         }
         Ok(())
+    }
+
+    /// What stands in for a hole.
+    fn filling(
+        &self,
+        at: usize,
+        hole: f64,
+        schema: &Schema,
+        file: &str,
+        line: usize,
+    ) -> Result<f64, DataError> {
+        let remedy =
+            "the model fills nothing: fill it, remove the row, or fit with --impute mean or median";
+        let fill = self.fill.as_ref().map(|fill| fill[at]);
+        fill.ok_or_else(|| missing(schema, (at, hole), file, line, remedy))
     }
 
     /// Checks that what was read from a model file belongs to the schema.

@@ -270,7 +270,7 @@ fn attempt(
     let Fitted { predictor, convergence, facts } = learner.fit(&parts.train, &mut fitting)?;
     clock.lap("fit");
     clock.add("fit", checkpoints.seconds_before());
-    let predictions = predictor.predict_sample(&parts.test)?;
+    let predictions = predictor.predict_rows(parts.test.matrix())?;
     let metrics = score(&predictions, &parts.test);
     clock.lap("predict");
     if let Some((name, value)) = metrics.iter().find(|(_, value)| !value.is_finite()) {

@@ -136,19 +136,19 @@ impl Metric {
         let classes = sample.task().outputs();
         if let Some(truth) = sample.labels() {
             let mean = |losses: Vec<f64>| losses.iter().sum::<f64>() / truth.len() as f64;
-            let shares = || predictor.sample_probabilities(sample);
+            let shares = || predictor.probabilities_rows(sample.matrix());
             let losses = || shares().map(|own| row_losses(own.view(), truth));
             return Ok(match self {
                 Self::Auc | Self::AveragePrecision => {
                     let rankings = match shares() {
                         Some(shares) => rankings(&shares, true),
-                        None => rankings(&predictor.sample_decision(sample)?, false),
+                        None => rankings(&predictor.decision_rows(sample.matrix())?, false),
                     };
                     ranked_score(self, &rankings, truth)
                 }
                 Self::LogLoss => losses().map(|(own, _)| mean(own)),
                 Self::Brier => losses().map(|(_, own)| mean(own)),
-                _ => match predictor.predict_sample(sample)? {
+                _ => match predictor.predict_rows(sample.matrix())? {
                     Predictions::Classes(labels) => {
                         class_scores(&labels, truth, classes).remove(self.name())
                     }
@@ -157,7 +157,7 @@ impl Metric {
             });
         }
         let truth = sample.values().map(|own| own.to_vec()).unwrap_or_default();
-        Ok(match predictor.predict_sample(sample)? {
+        Ok(match predictor.predict_rows(sample.matrix())? {
             Predictions::Real(values) => value_scores(&values, &truth).remove(self.name()),
             Predictions::Classes(_) => None,
         })

@@ -1,4 +1,4 @@
-use crate::{LearningError, Sample, State, Task};
+use crate::{LearningError, State, Task};
 use mercer_linalg::{MatrixView, SparseRows};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
@@ -143,18 +143,18 @@ pub trait Predictor: Send + Sync {
         None
     }
 
-    /// Returns [`Predictor::predict`] of the rows of a sample. Of rows that are mostly 0 some are laid out at a time, as by the
+    /// Returns [`Predictor::predict`] of rows that may be mostly 0. Of such rows some are laid out at a time, as by the
     /// next two.
     ///
     /// # Errors
     /// As [`Predictor::predict`].
-    fn predict_sample(&self, sample: &Sample) -> Result<Predictions, LearningError> {
-        if let MatrixView::Sparse(rows) = sample.matrix()
+    fn predict_rows(&self, rows: MatrixView<'_>) -> Result<Predictions, LearningError> {
+        if let MatrixView::Sparse(rows) = rows
             && let Some(scores) = self.sparse_decision(rows)
         {
             return Ok(Predictions::of_scores(self.task(), scores.view()));
         }
-        let mut said = sample.blocks().map(|block| self.predict(block.view()));
+        let mut said = rows.blocks().map(|block| self.predict(block.view()));
         let mut all = said.next().unwrap_or(Err(LearningError::NoRows))?;
         for more in said {
             match (&mut all, more?) {
@@ -166,23 +166,23 @@ pub trait Predictor: Send + Sync {
         Ok(all)
     }
 
-    /// Returns [`Predictor::try_decision`] of the rows of a sample.
+    /// Returns [`Predictor::try_decision`] of rows that may be mostly 0.
     ///
     /// # Errors
     /// As [`Predictor::try_decision`].
-    fn sample_decision(&self, sample: &Sample) -> Result<Array2<f64>, LearningError> {
-        if let MatrixView::Sparse(rows) = sample.matrix()
+    fn decision_rows(&self, rows: MatrixView<'_>) -> Result<Array2<f64>, LearningError> {
+        if let MatrixView::Sparse(rows) = rows
             && let Some(scores) = self.sparse_decision(rows)
         {
             return Ok(scores);
         }
-        let said = sample.blocks().map(|block| self.try_decision(block.view()));
+        let said = rows.blocks().map(|block| self.try_decision(block.view()));
         Ok(stacked(said.collect::<Result<_, _>>()?))
     }
 
-    /// Returns [`Predictor::probabilities`] of the rows of a sample.
-    fn sample_probabilities(&self, sample: &Sample) -> Option<Array2<f64>> {
-        let said = sample.blocks().map(|block| self.probabilities(block.view()));
+    /// Returns [`Predictor::probabilities`] of rows that may be mostly 0.
+    fn probabilities_rows(&self, rows: MatrixView<'_>) -> Option<Array2<f64>> {
+        let said = rows.blocks().map(|block| self.probabilities(block.view()));
         said.collect::<Option<_>>().map(stacked)
     }
 }

@@ -1,6 +1,6 @@
 use crate::LearningError;
 use mercer_linalg::{Matrix, MatrixView, SparseRows, dense_rows, sparse_row};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, CowArray, Ix2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
@@ -136,9 +136,6 @@ impl Inputs {
         }
     }
 }
-
-/// Numbers of a block of rows that are mostly 0, once all are laid out.
-const BLOCK: usize = 1 << 20;
 
 impl Sample {
     /// Returns a classification sample: `inputs` is `n × d`, `labels` has `n` entries below `classes`.
@@ -312,26 +309,6 @@ impl Sample {
     /// Returns whether only what is not 0 is held of the inputs.
     pub const fn is_sparse(&self) -> bool {
         matches!(self.inputs, Inputs::Sparse(..))
-    }
-
-    /// Returns all numbers of the inputs: at once where they are held, else so many rows at a time that they take
-    /// little memory. It is for whoever predicts the rows.
-    ///
-    /// ```
-    /// use mercer_learning::Sample;
-    /// use mercer_linalg::{Matrix, sparse_rows};
-    /// let rows = Matrix::Sparse(sparse_rows(1 << 19, (0..5).map(|row| vec![(row, 1.0)])));
-    /// let sample = Sample::classification(rows, vec![0, 1, 0, 1, 0], 2)?;
-    /// assert_eq!(sample.blocks().map(|block| block.nrows()).collect::<Vec<_>>(), [2, 2, 1]);
-    /// # Ok::<(), mercer_learning::LearningError>(())
-    /// ```
-    pub fn blocks(&self) -> impl Iterator<Item = CowArray<'_, f64, Ix2>> {
-        let (n, d) = self.inputs.view().dim();
-        let rows = if self.is_sparse() { (BLOCK / d).max(1) } else { n };
-        (0..n).step_by(rows).map(move |start| match &self.inputs {
-            Inputs::Dense(rows) => rows.view().into(),
-            Inputs::Sparse(all, _) => dense_rows(all, start..(start + rows).min(n)).into(),
-        })
     }
 
     /// Returns the targets.

@@ -1,6 +1,6 @@
 //! Rows that may be mostly 0, and their products.
 
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, CowArray, Ix2};
 use std::ops::Range;
 
 /// Rows that are mostly 0, `n × d`, by what is not 0. Columns rise in a row.
@@ -104,6 +104,26 @@ impl Matrix {
         Self::Dense(both.expect("rows of as many columns"))
     }
 
+    /// Counts the rows that hold a NaN.
+    ///
+    /// ```
+    /// use mercer_linalg::{Matrix, sparse_rows};
+    /// let rows = Matrix::Sparse(sparse_rows(3, [vec![(0, f64::NAN)], vec![(2, -1.0)]]));
+    /// assert_eq!(rows.holed_rows(), 1);
+    /// ```
+    pub fn holed_rows(&self) -> usize {
+        let holes = |row: &[f64]| row.iter().any(|number| number.is_nan());
+        match self {
+            Self::Dense(rows) => {
+                let holed = |row: &ArrayView1<'_, f64>| row.iter().any(|number| number.is_nan());
+                rows.rows().into_iter().filter(holed).count()
+            }
+            Self::Sparse(rows) => {
+                (0..rows.rows()).filter(|&row| holes(sparse_row(rows, row).1)).count()
+            }
+        }
+    }
+
     /// Returns all numbers of consecutive rows.
     ///
     /// # Panics
@@ -121,6 +141,9 @@ impl From<Array2<f64>> for Matrix {
         Self::Dense(rows)
     }
 }
+
+/// Numbers of a block of rows that are mostly 0, once all are laid out.
+const BLOCK: usize = 1 << 20;
 
 impl MatrixView<'_> {
     /// Returns `n` and `d`.
@@ -173,6 +196,30 @@ impl MatrixView<'_> {
             Self::Dense(all) => work(all.slice(ndarray::s![rows, ..]).into()),
             Self::Sparse(_) => work(self.select(&rows.collect::<Vec<_>>()).view()),
         }
+    }
+}
+
+impl<'a> MatrixView<'a> {
+    /// Returns all numbers of the rows: at once where they are held, else so many rows at a time that they take little
+    /// memory.
+    ///
+    /// ```
+    /// use mercer_linalg::{MatrixView, sparse_rows};
+    /// let rows = sparse_rows(1 << 19, (0..5).map(|row| vec![(row, 1.0)]));
+    /// let blocks = MatrixView::from(&rows).blocks();
+    /// assert_eq!(blocks.map(|block| block.nrows()).collect::<Vec<_>>(), [2, 2, 1]);
+    /// ```
+    pub fn blocks(self) -> impl Iterator<Item = CowArray<'a, f64, Ix2>> {
+        let (n, d) = self.dim();
+        let rows = match self {
+            Self::Dense(_) => n,
+            Self::Sparse(_) => BLOCK / d.max(1),
+        };
+        // Of no rows there is one block, without any.
+        (0..n.max(1)).step_by(rows.max(1)).map(move |start| match self {
+            Self::Dense(rows) => rows.into(),
+            Self::Sparse(all) => dense_rows(all, start..(start + rows.max(1)).min(n)).into(),
+        })
     }
 }
 

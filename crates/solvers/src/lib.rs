@@ -36,7 +36,7 @@ pub use error::SolverError;
 pub use interior_point::InteriorPoint;
 pub use lbfgs::{Lbfgs, Minimum};
 pub use nonnegative::nonnegative_least_squares;
-pub use one_versus_one::{CostChoice, OneVersusOne, choose_cost};
+pub use one_versus_one::{CostChoice, OneVersusOne, choose_cost, vote};
 pub use optimiser::{Memory, MemoryTile, Optimiser, Step};
 pub use quadratic::{NonNegative, non_negative_quadratic};
 pub use smo::{Dual, KernelRows, Precomputed, Smo, Solution};

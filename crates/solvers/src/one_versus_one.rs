@@ -1,5 +1,35 @@
 use crate::{Dual, Precomputed, Smo, Solution, SolverError};
-use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray, Ix2};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis, CowArray, Ix2};
+
+/// Counts the votes of SVMs between two classes, `(a, b, f)` with `f > 0` for `a`, into `scores`, one a class. Each vote
+/// is 1; the sums of the values, squashed to less than a third, order what has equally many. Of classes with the most votes
+/// the first keeps the largest score.
+///
+/// ```
+/// let mut scores = ndarray::Array1::zeros(3);
+/// // Each class beats one other: by their votes the first wins, by their values the others follow.
+/// mercer_solvers::vote(scores.view_mut(), [(0, 1, 0.5), (1, 2, 2.0), (2, 0, 1.0)].into_iter());
+/// assert!(scores[0] >= scores[1] && scores[1] > scores[2]);
+/// assert_eq!(scores.mapv(f64::round), ndarray::array![1.0, 1.0, 1.0]);
+/// ```
+///
+/// # Panics
+/// If a class has no score.
+pub fn vote(mut scores: ArrayViewMut1<'_, f64>, values: impl Iterator<Item = (u32, u32, f64)>) {
+    let mut sums = vec![0.0; scores.len()];
+    for (a, b, f) in values {
+        scores[if f > 0.0 { a } else { b } as usize] += 1.0;
+        sums[a as usize] += f;
+        sums[b as usize] -= f;
+    }
+    let most = scores.fold(f64::NEG_INFINITY, |most, &votes| most.max(votes));
+    let winner = scores.iter().position(|&votes| votes >= most);
+    scores.iter_mut().zip(sums).for_each(|(score, sum)| *score += sum / (3.0 * (sum.abs() + 1.0)));
+    let largest = scores.fold(f64::NEG_INFINITY, |largest, &score| largest.max(score));
+    if let Some(winner) = winner {
+        scores[winner] = largest;
+    }
+}
 
 /// SVMs for any number of classes on a kernel matrix. There is one SVM for each pair of classes that occur; most votes
 /// win, ties go to the smaller class.
@@ -130,7 +160,7 @@ impl OneVersusOne {
     }
 
     /// Computes scores of classes `0..classes` for the rows of `cross`. They are `(−f, f)` where only classes 0 and 1
-    /// occur, votes otherwise.
+    /// occur, votes otherwise ([`vote`]).
     ///
     /// # Panics
     /// As [`OneVersusOne::values`], and if a class that occurred is not below `classes`.
@@ -148,18 +178,18 @@ impl OneVersusOne {
         if let [only] = self.present[..] {
             scores.column_mut(only as usize).fill(1.0);
         }
-        for (machine, &(first, second)) in self.pairs.iter().enumerate() {
-            for (mut row, &f) in scores.rows_mut().into_iter().zip(values.column(machine)) {
-                if self.pairs.len() == 1 {
-                    row[first as usize] = -f;
-                    row[second as usize] = f;
-                    // A class that did not occur must not win between them.
-                    for class in (0..classes as u32).filter(|c| ![first, second].contains(c)) {
-                        row[class as usize] = f64::NEG_INFINITY;
-                    }
-                } else {
-                    row[if f > 0.0 { first } else { second } as usize] += 1.0;
-                }
+        if let [(first, second)] = self.pairs[..] {
+            for (mut row, &f) in scores.rows_mut().into_iter().zip(values.column(0)) {
+                // A class that did not occur must not win between them.
+                row.fill(f64::NEG_INFINITY);
+                row[first as usize] = -f;
+                row[second as usize] = f;
+            }
+            return scores;
+        }
+        if self.pairs.len() > 1 {
+            for (row, values) in scores.rows_mut().into_iter().zip(values.rows()) {
+                vote(row, self.pairs.iter().zip(values).map(|(&(a, b), &f)| (a, b, f)));
             }
         }
         scores
@@ -387,7 +417,8 @@ mod tests {
             assert_eq!(machine.classes(gram.view()), alone.classes(gram.view()));
         }
         let votes = path[1].scores(gram.view(), 5);
-        assert!(votes.rows().into_iter().all(|row| (row.sum() - 3.0).abs() < 1e-12));
+        let whole = votes.mapv(f64::round);
+        assert!(whole.rows().into_iter().all(|row| (row.sum() - 3.0).abs() < 1e-12));
         assert!(votes.column(4).iter().all(|&vote| vote == 0.0));
 
         let kept = &path[1];

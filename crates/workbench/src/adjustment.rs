@@ -7,6 +7,7 @@ use mercer_learning::{
     FittedKernel, LearningError, Metric, Predictions, Predictor, Sample, State, Task, by_class,
     folds, margins,
 };
+use mercer_linalg::{MatrixView, SparseRows};
 use ndarray::{Array1, Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -311,10 +312,7 @@ pub(crate) fn learn(
         // They are scaled by the rows that train, as new rows will be.
         let (train, test_rows) = rescaled(scaling, sample.select(&train)?, sample.select(&test)?)?;
         let predictor = fit(&train, fold)?;
-        let own = match predictor.sample_probabilities(&test_rows) {
-            Some(shares) => (logarithms(&shares), true),
-            None => (predictor.sample_decision(&test_rows)?, false),
-        };
+        let own = scores_of(&*predictor, test_rows.matrix())?;
         shares = own.1;
         for (at, &row) in test.iter().enumerate() {
             scores.row_mut(row).assign(&own.0.row(at));
@@ -331,11 +329,11 @@ pub(crate) fn learn(
 /// The logarithms of the probabilities where there are some, else the scores; and which they are.
 fn scores_of(
     predictor: &dyn Predictor,
-    inputs: ArrayView2<'_, f64>,
+    rows: MatrixView<'_>,
 ) -> Result<(Array2<f64>, bool), LearningError> {
-    Ok(match predictor.probabilities(inputs) {
+    Ok(match predictor.probabilities_rows(rows) {
         Some(shares) => (logarithms(&shares), true),
-        None => (predictor.try_decision(inputs)?, false),
+        None => (predictor.decision_rows(rows)?, false),
     })
 }
 
@@ -393,11 +391,19 @@ impl Predictor for Adjusted {
     }
 
     fn predict(&self, inputs: ArrayView2<'_, f64>) -> Result<Predictions, LearningError> {
-        let Adjustment { calibration, threshold } = self.by;
         if inputs.ncols() != self.features() || inputs.iter().any(|value| !value.is_finite()) {
             // It says what is wrong.
             return self.inner.predict(inputs);
         }
+        self.predict_rows(inputs.into())
+    }
+
+    fn sparse_decision(&self, inputs: &SparseRows) -> Option<Array2<f64>> {
+        self.inner.sparse_decision(inputs)
+    }
+
+    fn predict_rows(&self, inputs: MatrixView<'_>) -> Result<Predictions, LearningError> {
+        let Adjustment { calibration, threshold } = self.by;
         let (scores, are_shares) = scores_of(&*self.inner, inputs)?;
         if let Some(Threshold { at, .. }) = threshold {
             let (values, _) = ranked(calibration, are_shares, &scores);
@@ -414,8 +420,12 @@ impl Predictor for Adjusted {
     }
 
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        self.probabilities_rows(inputs.into())
+    }
+
+    fn probabilities_rows(&self, inputs: MatrixView<'_>) -> Option<Array2<f64>> {
         let Some(calibration) = self.by.calibration else {
-            return self.inner.probabilities(inputs);
+            return self.inner.probabilities_rows(inputs);
         };
         let (scores, _) = scores_of(&*self.inner, inputs).ok()?;
         Some(calibration.probabilities(scores.view()))

@@ -1,7 +1,6 @@
 //! Sets and intervals around the predictions of a fitted model.
 
 use crate::coverage::margins;
-use crate::model::append;
 use crate::{Model, Table, Wanted, WorkbenchError};
 use mercer_datasets::Truths;
 use ndarray::Array2;
@@ -63,11 +62,8 @@ impl Model {
         threads: usize,
     ) -> Result<Conformal, WorkbenchError> {
         wanted.check(calibration.task().outputs())?;
-        let Table { name, truths, .. } = calibration;
-        let mut decisions = Array2::zeros((0, calibration.task().outputs()));
-        for (raw, lines) in calibration.dense_parts() {
-            append(&mut decisions, &self.decision(raw, name, lines, threads)?)?;
-        }
+        let Table { name, raw, lines, truths, .. } = calibration;
+        let decisions = self.decision(raw.clone(), name, lines, threads)?;
         let rows = decisions.rows().into_iter();
         let (scores, truths): (Vec<f64>, Vec<usize>) = match truths {
             Truths::Classes(labels) => rows

@@ -248,7 +248,7 @@ fn nonconformity(
     preparation: &Preparation,
 ) -> Result<(Array2<f64>, Vec<usize>), WorkbenchError> {
     let sample = table.sample(rows, preparation)?;
-    let mut scores = predictor.sample_decision(&sample)?;
+    let mut scores = predictor.decision_rows(sample.matrix())?;
     let truths = match sample.targets() {
         Targets::Classes { labels, .. } => {
             for mut row in scores.rows_mut() {

@@ -6,6 +6,7 @@ use crate::notes::{classes_missing, rows_left_out, sorted_by_class};
 use crate::passes::fit_part;
 use crate::said::said_of;
 use crate::splitting::singles;
+use crate::tuning::offered;
 use crate::{
     Choices, Division, Model, Predicted, Scores, Splitting, Table, WorkbenchError, method_for,
     primary, require_weighing,
@@ -182,6 +183,7 @@ pub fn evaluate(
     let method = method_for(methods, name, table.task())?;
     require_weighing(methods, name, table, choices)?;
     require_whole(table, &choices.settings)?;
+    offered(choices.metric, table.task())?;
     if choices.importance && of_matrix(&choices.settings) {
         return Err(WorkbenchError::Argument {
             name: "importance",
@@ -372,6 +374,7 @@ fn pooled(
         Splitting::HoldOut { .. } => 1,
     };
     let of_one_row = said.iter().all(|said| said.truths.len() == 1);
+    let scores_known = said[0].shares.is_some() || said[0].decisions.is_some();
     let regression = matches!(said[0].truths, Truths::Values(_));
     let mut said = said.into_iter();
     let mut repeats = Vec::new();
@@ -388,8 +391,7 @@ fn pooled(
     let mut found = Vec::new();
     let names: &[&str] = if regression { &["r2"] } else { &["auc", "average-precision"] };
     // Without scores no part defines them, and that is no news.
-    let scored = |name: &&str| regression || of_repeats.iter().any(|own| own.contains_key(*name));
-    for name in names.iter().copied().filter(scored) {
+    for name in names.iter().copied().filter(|_| regression || scores_known) {
         let without = scores.iter().filter(|own| !own.contains_key(name)).count();
         if without == 0 {
             continue;
@@ -461,6 +463,9 @@ pub fn evaluate_model(
     let (task, test_rows) = (table.task(), table.rows());
     let splits = vec![said.scores()];
     let intervals = said.intervals(resampling_seed(&Streams::root(1)))?;
+    let once = Splitting::HoldOut { test: 1.0, repeats: 1 };
+    let (said, undefined) = pooled(once, &splits, vec![said]);
+    let notes = undefined.into_iter().map(|(_, _, note)| note);
     Ok(Evaluation {
         method: model.header.method.clone(),
         task: task.name(),
@@ -472,7 +477,7 @@ pub fn evaluate_model(
         importance: None,
         dependence: None,
         learning_curve: None,
-        notes: model.header.convergence.warning().into_iter().collect(),
+        notes: model.header.convergence.warning().into_iter().chain(notes).collect(),
         said,
         tested: (0..test_rows).collect(),
     })

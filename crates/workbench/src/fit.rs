@@ -280,7 +280,7 @@ pub(crate) fn scores_on(
 ) -> Result<(crate::Scores, usize), WorkbenchError> {
     let rows: Vec<usize> = (0..sample.rows().min(SCORED)).collect();
     let first = sample.select(&rows)?;
-    let predictions = unscaled(predictor.predict_sample(&first)?, preparation);
+    let predictions = unscaled(predictor.predict_rows(first.matrix())?, preparation);
     let truths = match first.targets() {
         Targets::Classes { labels, .. } => Truths::Classes(labels.clone()),
         Targets::Real(values) => {

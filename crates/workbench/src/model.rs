@@ -1,12 +1,11 @@
 use crate::intervals::NamedInterval;
-use crate::said::said_of;
 use crate::table::{Table, task_of};
 use crate::windows::said_in_parts;
 use crate::{Header, Scores, WorkbenchError};
 use mercer_datasets::{DataError, Kind, Truths};
 use mercer_learning::{FittedKernel, LearningError, Predictions, Predictor};
-use mercer_linalg::{Matrix, symmetric_eigen};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use mercer_linalg::{Matrix, MatrixView, symmetric_eigen};
+use ndarray::{Array1, Array2, Axis};
 use std::collections::BTreeMap;
 
 /// A fitted model with all that it takes to predict rows of a file.
@@ -90,13 +89,13 @@ impl Model {
     /// A missing number that is not to be filled, named by its line.
     pub fn predict(
         &self,
-        raw: Array2<f64>,
+        raw: impl Into<Matrix>,
         file: &str,
         lines: &[usize],
         threads: usize,
     ) -> Result<Predicted, WorkbenchError> {
-        let inputs = self.prepared(raw, file, lines)?;
-        let parts = side_by_side(inputs.view(), threads, |part| self.predictor.predict(part));
+        let inputs = self.all_prepared(raw.into(), file, lines)?;
+        let parts = side_by_side(inputs.view(), threads, |part| self.predictor.predict_rows(part));
         let (mut classes, mut values) = (Vec::new(), Vec::new());
         for part in parts {
             match part? {
@@ -135,13 +134,14 @@ impl Model {
     /// As [`Model::predict`]; [`WorkbenchError::NoProbabilities`].
     pub fn probabilities(
         &self,
-        raw: Array2<f64>,
+        raw: impl Into<Matrix>,
         file: &str,
         lines: &[usize],
         threads: usize,
     ) -> Result<Array2<f64>, WorkbenchError> {
-        let inputs = self.prepared(raw, file, lines)?;
-        let parts = side_by_side(inputs.view(), threads, |part| self.predictor.probabilities(part));
+        let inputs = self.all_prepared(raw.into(), file, lines)?;
+        let of = |part: MatrixView<'_>| self.predictor.probabilities_rows(part);
+        let parts = side_by_side(inputs.view(), threads, of);
         let mut all = Array2::zeros((0, task_of(&self.header.schema).outputs()));
         for part in parts {
             let part = part.ok_or_else(|| WorkbenchError::NoProbabilities {
@@ -176,15 +176,17 @@ impl Model {
     /// As [`Model::predict`].
     pub fn decision(
         &self,
-        raw: Array2<f64>,
+        raw: impl Into<Matrix>,
         file: &str,
         lines: &[usize],
         threads: usize,
     ) -> Result<Array2<f64>, WorkbenchError> {
-        let inputs = self.prepared(raw, file, lines)?;
-        let parts = side_by_side(inputs.view(), threads, |part| self.predictor.decision(part));
+        let inputs = self.all_prepared(raw.into(), file, lines)?;
+        let of = |part: MatrixView<'_>| self.predictor.decision_rows(part);
         let mut all = Array2::zeros((0, task_of(&self.header.schema).outputs()));
-        parts.iter().try_for_each(|part| append(&mut all, part))?;
+        for part in side_by_side(inputs.view(), threads, of) {
+            append(&mut all, &part?)?;
+        }
         Ok(all)
     }
 
@@ -479,32 +481,30 @@ impl Model {
         if let Some(unheld) = &table.unheld {
             return said_in_parts(unheld, table, None, |part| self.said(part, threads));
         }
-        if matches!(table.raw, Matrix::Sparse(_)) {
-            let rows: Vec<usize> = (0..table.rows()).collect();
-            return said_of(&*self.predictor, table, &rows, &self.header.preparation);
-        }
-        let (classes, mut first) = (table.task().outputs(), 0);
-        let said = table.dense_parts().map(|(raw, lines)| {
-            let rows: Vec<usize> = (first..first + lines.len()).collect();
-            first += lines.len();
-            let name = &table.name;
-            let predictions = match self.predict(raw.clone(), name, lines, threads)? {
-                Predicted::Classes(labels) => Predictions::Classes(labels),
-                Predicted::Values(values) => Predictions::Real(values),
-            };
-            let truths = table.chosen(&rows);
-            let asked = matches!(truths, Truths::Classes(_));
-            let shares = || self.probabilities(raw.clone(), name, lines, threads);
-            let shares = match asked.then(shares).transpose() {
-                Err(WorkbenchError::NoProbabilities { .. }) => None,
-                other => other?,
-            };
-            let scored = asked && shares.is_none();
-            let decisions = scored.then(|| self.decision(raw, name, lines, threads)).transpose()?;
-            Ok(NamedInterval { predictions, shares, decisions, truths, classes })
-        });
-        let said = said.collect::<Result<Vec<_>, WorkbenchError>>()?;
-        Ok(NamedInterval::joined(said).expect("a table has rows"))
+        let Table { name, raw, lines, truths, .. } = table;
+        let predictions = match self.predict(raw.clone(), name, lines, threads)? {
+            Predicted::Classes(labels) => Predictions::Classes(labels),
+            Predicted::Values(values) => Predictions::Real(values),
+        };
+        let asked = matches!(truths, Truths::Classes(_));
+        let shares = asked.then(|| self.probabilities(raw.clone(), name, lines, threads));
+        let shares = match shares.transpose() {
+            Err(WorkbenchError::NoProbabilities { .. }) => None,
+            other => other?,
+        };
+        let scored = asked && shares.is_none();
+        let decisions = scored.then(|| self.decision(raw.clone(), name, lines, threads));
+        Ok(NamedInterval {
+            predictions,
+            shares,
+            decisions: decisions.transpose()?,
+            truths: truths.clone(),
+            classes: table.task().outputs(),
+        })
+    }
+
+    fn all_prepared(&self, raw: Matrix, file: &str, lines: &[usize]) -> Result<Matrix, DataError> {
+        self.header.preparation.applied(raw, &self.header.schema, file, lines)
     }
 
     fn prepared(
@@ -527,21 +527,23 @@ pub(crate) fn append(all: &mut Array2<f64>, part: &Array2<f64>) -> Result<(), Le
 
 /// What `work` says of consecutive parts of the rows, one a thread, in order.
 fn side_by_side<T: Send>(
-    inputs: ArrayView2<'_, f64>,
+    inputs: MatrixView<'_>,
     threads: usize,
-    work: impl Fn(ArrayView2<'_, f64>) -> T + Sync,
+    work: impl Fn(MatrixView<'_>) -> T + Sync,
 ) -> Vec<T> {
+    let n = inputs.dim().0;
     // A part of a few rows is not worth a thread.
-    let parts = threads.clamp(1, inputs.nrows().div_ceil(256).max(1));
-    let rows = inputs.nrows().div_ceil(parts).max(1);
+    let parts = threads.clamp(1, n.div_ceil(256).max(1));
     if parts == 1 {
         return vec![work(inputs)];
     }
+    let rows = n.div_ceil(parts);
     std::thread::scope(|scope| {
         let work = &work;
-        let running: Vec<_> = inputs
-            .axis_chunks_iter(Axis(0), rows)
-            .map(|part| scope.spawn(move || work(part)))
+        let part = |start: usize| start..(start + rows).min(n);
+        let running: Vec<_> = (0..n)
+            .step_by(rows)
+            .map(|start| scope.spawn(move || inputs.within(part(start), work)))
             .collect();
         running
             .into_iter()

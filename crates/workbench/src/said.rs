@@ -31,11 +31,11 @@ pub(crate) fn said_of_inputs(
     preparation: &Preparation,
 ) -> Result<NamedInterval, WorkbenchError> {
     let sample = table.sample_with(rows, inputs, preparation)?;
-    let shares = predictor.sample_probabilities(&sample);
+    let shares = predictor.probabilities_rows(sample.matrix());
     let scored = matches!(table.task(), Task::Classification { .. }) && shares.is_none();
     Ok(NamedInterval {
-        predictions: unscaled(predictor.predict_sample(&sample)?, preparation),
-        decisions: scored.then(|| predictor.sample_decision(&sample)).transpose()?,
+        predictions: unscaled(predictor.predict_rows(sample.matrix())?, preparation),
+        decisions: scored.then(|| predictor.decision_rows(sample.matrix())).transpose()?,
         shares,
         truths: table.chosen(rows),
         classes: table.task().outputs(),

@@ -3,8 +3,8 @@
 use crate::{Conformal, Model, Predicted, Sets, WorkbenchError};
 use mercer_datasets::{DataError, RowFile, Widened};
 use mercer_learning::entropies;
-use mercer_linalg::pipeline;
-use ndarray::{Array1, Array2, ArrayView1};
+use mercer_linalg::{Matrix, pipeline};
+use ndarray::{Array1, Array2};
 
 /// Rows that a thread reads and predicts at a time, and numbers in them, at most.
 const ROWS: usize = 1024;
@@ -75,7 +75,7 @@ pub struct PredictedRows {
 }
 
 /// How many rows came before, numbers, lines, and the carried columns.
-type ReadPart = (usize, Array2<f64>, Vec<usize>, Vec<Vec<String>>);
+type ReadPart = (usize, Matrix, Vec<usize>, Vec<Vec<String>>);
 
 impl Model {
     /// Predicts a file from its first row to its last without loading it. Rows are read, predicted and put into another
@@ -114,15 +114,21 @@ impl Model {
     ) -> Result<usize, E> {
         let schema = &self.header.schema;
         let most = (NUMBERS / schema.width().max(1)).clamp(1, ROWS);
+        let sparse = schema.sparse && most < ROWS && self.header.preparation.keeps_zeros();
+        let most = if sparse { ROWS } else { most };
         let mut reading = schema.read_wider(file, &beside.widened).map_err(WorkbenchError::from)?;
         let (mut first, mut ended) = (0, false);
         let next = || {
             if ended {
                 return None;
             }
-            let found = reading.chunk(most, false);
+            let found = if sparse {
+                reading.sparse(most, false).map(|(rows, _, lines)| (Matrix::Sparse(rows), lines))
+            } else {
+                reading.chunk(most, false).map(|(rows, _, lines)| (Matrix::Dense(rows), lines))
+            };
             let kept = reading.take_kept();
-            let found = found.map(|(raw, _, lines)| (first, raw, lines, kept));
+            let found = found.map(|(raw, lines)| (first, raw, lines, kept));
             let rows = found.as_ref().map_or(0, |(_, _, lines, _)| lines.len());
             first += rows;
             // An error ends the reading, and is told when its turn comes.
@@ -131,8 +137,8 @@ impl Model {
         };
         let work = |found: Result<ReadPart, DataError>| {
             let (first, raw, lines, kept) = found?;
-            let holes = |row: &ArrayView1<'_, f64>| row.iter().any(|number| number.is_nan());
-            let filled = raw.rows().into_iter().filter(holes).count();
+            let filled = raw.holed_rows();
+            let all = || raw.dense(0..lines.len());
             let mut shares = if beside.probabilities || beside.entropy {
                 Some(self.probabilities(raw.clone(), file.name(), &lines, 1)?)
             } else {
@@ -141,15 +147,12 @@ impl Model {
             let entropy = shares.as_ref().filter(|_| beside.entropy);
             let entropy = entropy.map(|shares| entropies(shares.view()));
             let embedded_entropy = if beside.entropy {
-                self.embedded_entropy(raw.clone(), file.name(), &lines)?
+                self.embedded_entropy(all(), file.name(), &lines)?
             } else {
                 None
             };
-            let deviation = if beside.deviation {
-                self.deviations(raw.clone(), file.name(), &lines)?
-            } else {
-                None
-            };
+            let deviation =
+                if beside.deviation { self.deviations(all(), file.name(), &lines)? } else { None };
             let decision = || self.decision(raw.clone(), file.name(), &lines, 1);
             let sets = beside
                 .within

@@ -299,7 +299,7 @@ impl Table {
     ) -> Result<Self, WorkbenchError> {
         let mut reading = reading_with_target(file, &schema, widened)?;
         let (raw, truths, lines) = if schema.sparse {
-            let (rows, truths, lines) = reading.sparse()?;
+            let (rows, truths, lines) = reading.sparse(usize::MAX, true)?;
             (held(rows, file.name())?, truths, lines)
         } else {
             let (rows, truths, lines) = reading.chunk(usize::MAX, true)?;
@@ -357,18 +357,6 @@ impl Table {
     /// All numbers of some rows.
     pub(crate) fn dense(&self, rows: &[usize]) -> Array2<f64> {
         self.raw.select(rows).dense(0..rows.len())
-    }
-
-    /// All numbers, with their lines: of rows that are mostly 0 some at a time.
-    pub(crate) fn dense_parts(&self) -> impl Iterator<Item = (Array2<f64>, &[usize])> {
-        let rows = match self.raw {
-            Matrix::Dense(_) => self.rows(),
-            Matrix::Sparse(_) => (MANY / self.schema.width()).max(1),
-        };
-        (0..self.rows()).step_by(rows.max(1)).map(move |start| {
-            let part = start..(start + rows).min(self.rows());
-            (self.raw.dense(part.clone()), &self.lines[part])
-        })
     }
 
     /// Returns the task.

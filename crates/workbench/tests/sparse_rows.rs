@@ -5,7 +5,10 @@ use mercer_datasets::{RowFile, RowFormat, Scaling, SchemaOptions};
 use mercer_learning::{Settings, Streams};
 use mercer_linalg::Matrix;
 use mercer_models::rftk;
-use mercer_workbench::{Budget, Choices, Model, Predicted, Splitting, Table, evaluate, fit, tune};
+use mercer_workbench::{
+    Budget, Choices, ExtraColumns, Model, Predicted, PredictedRows, Splitting, Table,
+    WorkbenchError, evaluate, fit, tune,
+};
 use rand::Rng;
 use std::path::Path;
 
@@ -110,6 +113,25 @@ fn what_is_learned_from_parts_is_learned_from_sparse_parts() {
         assert!((own - other).abs() < 1e-6, "{found:?} {expected:?}");
     }
     assert!(found[0] > 0.8, "{found:?}");
+    // New rows, read by what is not 0.
+    let model = fit(BASELINES, "gaussian-svm", &sparse, &choices).unwrap();
+    let file = RowFile::spooled(text(200, false).as_bytes(), "new", Some(RowFormat::Svmlight));
+    let beside = ExtraColumns { probabilities: true, ..ExtraColumns::default() };
+    let (mut classes, mut shares) = (Vec::new(), Vec::new());
+    let form = |rows: PredictedRows| (rows.predicted, rows.probabilities.unwrap());
+    let count = model.predict_file(&file.unwrap(), 2, &beside, form, |(predicted, own)| {
+        if let Predicted::Classes(own) = predicted {
+            classes.extend(own);
+        }
+        shares.extend(own);
+        Ok::<(), WorkbenchError>(())
+    });
+    assert_eq!(count.unwrap(), 200);
+    let first: Vec<usize> = (0..200).collect();
+    let (rows, lines) = (dense.raw.select(&first), &dense.lines[..200]);
+    let expected = model.probabilities(rows.clone(), "rows", lines, 1).unwrap();
+    assert!(shares.iter().zip(&expected).all(|(own, other)| (own - other).abs() < 1e-12));
+    assert_eq!(Predicted::Classes(classes), model.predict(rows, "rows", lines, 1).unwrap());
     let method = mercer_learning::find(BASELINES, "kernel-ridge").unwrap();
     let tuned = tune(method, &sparse, Budget::Candidates(3), &Choices::plain()).unwrap();
     assert!(tuned.history.len() >= 3 && tuned.chosen.contains_key("lambda"));

@@ -3,6 +3,7 @@ use crate::sections::{between_others, is_sparse, kept, restored};
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
 use mercer_linalg::{MatrixView, SparseRows};
+use mercer_solvers::vote;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ pub(super) enum Reading {
     Value { mean: f64, scale: f64 },
     /// One SVM for each class that occurred, its value the score; the others can never win.
     Largest { classes: Vec<u32>, of: usize },
-    /// One SVM for each pair, `f > 0` for the first: scores are votes.
+    /// One SVM for each pair, `f > 0` for the first: scores are votes, ordered by the values where equal.
     Votes { pairs: Vec<(u32, u32)>, of: usize },
 }
 
@@ -178,10 +179,8 @@ impl SupportVectors {
             }
             Reading::Votes { pairs, of } => {
                 let mut votes = Array2::zeros((n, *of));
-                for ((i, machine), &f) in values.indexed_iter() {
-                    let (first, second) = pairs[machine];
-                    let winner = if f > 0.0 { first } else { second };
-                    votes[[i, winner as usize]] += 1.0;
+                for (votes, values) in votes.rows_mut().into_iter().zip(values.rows()) {
+                    vote(votes, pairs.iter().zip(values).map(|(&(a, b), &f)| (a, b, f)));
                 }
                 votes
             }

@@ -20,7 +20,7 @@ pub(crate) struct TableArgs {
 /// How the lines of a file are to be read.
 #[derive(Debug, Default, Args)]
 pub(crate) struct FileArgs {
-    /// Read the file in this format [default: by its suffix or beginning].
+    /// Read the file in this format [default: by its suffix or beginning]. ARFF, JSON lines and Arrow need none.
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
     /// Split the fields of a text at CHAR: one character, tab, semicolon, or blanks for any number of blanks and tabs.
@@ -40,6 +40,12 @@ pub(crate) struct FileArgs {
 fn metric(text: &str) -> Result<Metric, String> {
     let all = [Task::Classification { classes: 2 }, Task::Regression].map(Metric::of_task).concat();
     let names: Vec<&str> = all.iter().map(|metric| metric.name()).collect();
+    if text == "pinball" {
+        return Err(
+            "half of mae is the pinball loss of the median; no method predicts other quantiles"
+                .to_owned(),
+        );
+    }
     // The mean recall has a name of its own.
     let text = if text == "recall" { Metric::BalancedAccuracy.name() } else { text };
     let found = all.iter().find(|metric| metric.name() == text).copied();
@@ -135,7 +141,8 @@ pub(crate) struct FitChoices {
     #[arg(long)]
     pub tune: bool,
     /// Tune settings and rank methods by METRIC. Classes: accuracy, balanced-accuracy (or recall), f1, precision, log-loss,
-    /// brier, auc, average-precision. Numbers: rmse, mae, r2, mape [default: accuracy or rmse].
+    /// brier, auc, average-precision; f1, precision and recall are means over the classes. Numbers: rmse, mae, r2, mape
+    /// [default: accuracy or rmse].
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub metric: Option<Metric>,
     /// Learn probabilities from the scores of training rows held out in five folds. Two classes use Platt's sigmoid, more

@@ -146,7 +146,8 @@ fn held_out(evaluation: &Evaluation, table: &Table) -> String {
     let HeldOut { lines, truths, predicted, probabilities } = evaluation.held_out(table);
     let mut text = format!("line,{},prediction", quoted(&table.schema.target.name));
     if probabilities.is_some() {
-        text.extend(labels.iter().map(|label| format!(",{label}")));
+        let shares = table.schema.target.labels.iter().map(|label| format!("p({label})"));
+        text.extend(shares.map(|head| format!(",{}", quoted(&head))));
     }
     text.push('\n');
     for (row, line) in lines.iter().enumerate() {

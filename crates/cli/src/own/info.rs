@@ -3,7 +3,7 @@ use super::{
     LARGE, adjusted, filled, mebibytes, numbering, plain, print_json, quoted, unconverged, weighed,
 };
 use crate::Ended;
-use mercer_datasets::Holds;
+use mercer_datasets::{Holds, Scaling};
 use mercer_learning::{counted, find, one_line};
 use mercer_methods::all;
 use mercer_workbench::{Header, Model, Origin, solved_at};
@@ -63,7 +63,11 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
     lines.extend(numbering(schema).map(|told| ("numbered", told)));
     if let Some(chosen) = &header.chosen {
         let name = serde_json::to_value(chosen.scaling).unwrap_or_default();
-        lines.push(("scaled", name.as_str().unwrap_or_default().to_owned()));
+        let zeros = schema.sparse
+            && chosen.scaling == Scaling::Standard
+            && header.preparation.keeps_zeros();
+        let note = if zeros { " (divided by deviations; zeros stay 0)" } else { "" };
+        lines.push(("scaled", format!("{}{note}", name.as_str().unwrap_or_default())));
     }
     lines.extend(filled(header).map(|told| ("filled", told)));
     lines.extend(weighed(header).map(|told| ("weights", told)));

@@ -71,6 +71,17 @@ pub(crate) fn open(data: &Path, args: &FileArgs) -> anyhow::Result<RowFile> {
     });
     let format = args.separator.map(RowFormat::Text).or(format);
     let file = RowFile::open(data, format).map_err(WorkbenchError::from)?;
+    let given = [
+        ("--skip", args.skip > 0),
+        ("--comment", args.comment.is_some()),
+        ("--decimal", args.decimal.is_some()),
+    ];
+    if let Some((flag, _)) = given.iter().find(|(_, given)| *given && !file.is_text()) {
+        anyhow::bail!(
+            "{flag}: {} is no delimited text, and has no such lines or numbers",
+            file.name()
+        );
+    }
     let file = file.skipping(args.skip, args.comment);
     if args.decimal.as_deref() == Some(",") {
         return Ok(file.with_decimal_comma().map_err(WorkbenchError::from)?);
@@ -388,6 +399,9 @@ pub(super) fn task(table: &Table) -> String {
 
 /// A file that will be written, claimed before any work is done for it; standard input is no file.
 pub(super) fn claim(path: &Path, force: bool, inputs: &[&Path]) -> anyhow::Result<Output> {
+    if path.as_os_str() == "-" {
+        anyhow::bail!("-: standard output does not take this; name a file");
+    }
     Ok(Output::claim(path, force, inputs)?)
 }
 

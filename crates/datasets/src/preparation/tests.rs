@@ -179,7 +179,7 @@ fn sparse_rows_have_the_means_and_medians_of_dense_ones() {
     let text = "-1 1:3 2:-1 3:7\n1 1:2 3:1\n-1 1:5 2:4\n1 2:-2\n";
     let file = RowFile::spooled(text.as_bytes(), "f", Some(crate::RowFormat::Svmlight)).unwrap();
     let (schema, _) = survey(&file, &SchemaOptions::default()).unwrap();
-    let (rows, truths, _) = schema.read(&file).unwrap().sparse().unwrap();
+    let (rows, truths, _) = schema.read(&file).unwrap().sparse(usize::MAX, true).unwrap();
     for impute in [Impute::Mean, Impute::Median] {
         let mut sparse = Preparing::new(&schema, Scaling::None, Some(impute)).keeping_zeros();
         sparse.see_sparse(&rows, &[0, 1, 2, 3], |row| (truths.of(row), 1.0));

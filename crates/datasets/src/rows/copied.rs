@@ -136,7 +136,8 @@ fn write_row(to: &mut dyn Write, fields: &[Option<String>]) -> std::io::Result<(
             to.write_all(b",")?;
         }
         match field {
-            Some(text) if text.contains([',', '"', '\n', '\r']) => {
+            // Blanks around a text are its own, as inside of quotes.
+            Some(text) if text.contains([',', '"', '\n', '\r']) || text.trim() != text => {
                 write!(to, "\"{}\"", text.replace('"', "\"\""))?;
             }
             Some(text) => to.write_all(text.as_bytes())?,

@@ -65,7 +65,7 @@ pub enum Field<'a> {
     Whole(i128),
     /// Yes or no: 1 or 0 as a number.
     Flag(bool),
-    /// Text, trimmed.
+    /// Text, without blanks around it unless they were quoted.
     Text(&'a str),
     /// Nothing.
     Missing,
@@ -73,6 +73,15 @@ pub enum Field<'a> {
 
 /// Bytes of a first line in which separators are looked for.
 const LOOKED_AT: u64 = 1 << 20;
+
+/// A text without the blanks around it where they mean nothing: a number is one with blanks, and nothing is nothing.
+pub(crate) fn meant(text: &str) -> &str {
+    let trimmed = text.trim();
+    let plain = trimmed.len() == text.len()
+        || Field::of(trimmed) == Field::Missing
+        || Field::Text(trimmed).number().is_some();
+    if plain { trimmed } else { text }
+}
 
 /// Text that stands for a missing value: what pandas, R and spreadsheets write, and `?`.
 pub(crate) const MISSING: [&str; 17] = [
@@ -433,8 +442,15 @@ impl RowFile {
         self.format
     }
 
-    /// Whether its first row names the columns, where rows have names: in other formats they stand elsewhere.
-    pub(crate) const fn begins_with_names(&self) -> bool {
+    /// Returns whether it is delimited text. Of other formats the first row names no columns: names stand elsewhere.
+    ///
+    /// ```
+    /// use mercer_datasets::RowFile;
+    /// assert!(RowFile::spooled(&b"a,b\n1,2\n"[..], "pipe", None)?.is_text());
+    /// assert!(!RowFile::spooled(&b"{\"a\":1}\n"[..], "pipe", None)?.is_text()); // JSON
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    pub const fn is_text(&self) -> bool {
         matches!(self.format, RowFormat::Text(_)) && self.copied.is_none()
     }
 

@@ -216,7 +216,7 @@ impl Cells {
                 Self::Singles(column.binary()?.iter().map(half).collect())
             }
             DataType::String => {
-                let text = |text: Option<&str>| text.map(|text| text.trim().to_owned());
+                let text = |text: Option<&str>| text.map(|text| super::meant(text).to_owned());
                 Self::Texts(column.str()?.iter().map(text).collect())
             }
             _ => Self::Doubles(column.cast(&DataType::Float64)?.f64()?.iter().collect()),
@@ -339,7 +339,7 @@ mod tests {
             ("float32", ["0.1", "", "", "0"]),
             ("float64", ["0.1", "", "", "0"]),
             ("bool", ["true", "false", "", "true"]),
-            ("text", ["red", "", "", "blue"]),
+            ("text", [" red", "", "", "blue"]),
             ("large text", ["a", "b", "", ""]),
             ("dictionary", ["x", "y", "", "x"]),
             ("null", ["", "", "", ""]),

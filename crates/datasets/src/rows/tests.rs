@@ -202,6 +202,18 @@ fn blanks_in_quotes_are_kept() {
     let text = b"\" a\", \"b \" ,\" 1.5 \",\" NA\", c \n";
     let rows = all(text, RowFormat::Text(b',')).unwrap();
     assert_eq!(rows[0].1, [" a", "b ", "1.5", "", "c"]);
+    for (text, fields) in [
+        ("{\"x\":\" a\",\"y\":\" 1.5 \"}\n", [" a", "1.5"]),
+        (
+            "@relation r\n@attribute x {' a', b}\n@attribute y string\n@data\n' a', c \n",
+            [" a", "c"],
+        ),
+    ] {
+        let file = RowFile::spooled(text.as_bytes(), "f", None).unwrap();
+        let mut rows = file.rows().unwrap();
+        let Some((_, Row::Fields(own))) = rows.next().unwrap() else { panic!("a row") };
+        assert_eq!([0, 1].map(|at| own.field(at).text()), fields);
+    }
     let blanks = all(b"\"x y\"  2 \n", RowFormat::Text(BLANKS)).unwrap();
     assert_eq!(blanks[0].1, ["x y", "2"]);
 }

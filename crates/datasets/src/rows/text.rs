@@ -345,13 +345,7 @@ impl Record {
     fn trimmed(&self, column: usize) -> &str {
         let start = if column == 0 { 0 } else { self.ends[column - 1] + 1 };
         let text = &self.text[start..self.ends[column]];
-        let trimmed = text.trim();
-        // A number is one with blanks around it, and nothing is nothing.
-        let kept = self.quoted.get(column) == Some(&true)
-            && trimmed.len() < text.len()
-            && matches!(Field::of(trimmed), Field::Text(_))
-            && Field::Text(trimmed).number().is_none();
-        if kept { text } else { trimmed }
+        if self.quoted.get(column) == Some(&true) { super::meant(text) } else { text.trim() }
     }
 
     /// Writes numbers whose decimals begin with a comma as numbers are written here; returns one with a point that can

@@ -171,7 +171,7 @@ impl<'a> Reading<'a> {
             target: Some(schema.target.position),
             levels: levels.collect(),
             labels: labels.map(|(at, label)| (label.as_str(), at as u32)).collect(),
-            skip: schema.named && file.begins_with_names(),
+            skip: schema.named && file.is_text(),
             fresh: true,
             told_unseen: false,
             row: vec![0.0; schema.width()],
@@ -237,7 +237,7 @@ impl<'a> Reading<'a> {
             expected.by_count(names.len())
         };
         let Some(places) = places else {
-            let text = self.file.begins_with_names();
+            let text = self.file.is_text();
             let others: Vec<String> = names.into_iter().filter(|head| !beside(head)).collect();
             return Err(wrong(expected.difference(&others, schema.named, text)));
         };
@@ -409,14 +409,15 @@ impl<'a> Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Reads all further rows of an svmlight file with their targets, by what is not 0 in them (`n × d`).
+    /// Reads up to `most` further rows of an svmlight file by what is not 0 in them (`n × d`), with their targets if they
+    /// are wanted.
     ///
     /// ```
     /// use mercer_datasets::{RowFile, RowFormat, SchemaOptions, Truths, survey};
     /// let text = "-1 2:0.5\n+1 1:3\n-1 1:1\n+1 2:2\n";
     /// let file = RowFile::spooled(text.as_bytes(), "toys", Some(RowFormat::Svmlight))?;
     /// let (schema, _) = survey(&file, &SchemaOptions::default())?;
-    /// let (rows, truths, lines) = schema.read(&file)?.sparse()?;
+    /// let (rows, truths, lines) = schema.read(&file)?.sparse(9, true)?;
     /// assert_eq!((rows.nnz(), rows.get(0, 1), lines), (4, Some(&0.5), vec![1, 2, 3, 4]));
     /// assert_eq!(truths, Truths::Classes(vec![0, 1, 0, 1]));
     /// # Ok::<(), mercer_datasets::DataError>(())
@@ -427,12 +428,17 @@ impl Reading<'_> {
     ///
     /// # Panics
     /// If the file is a table.
-    pub fn sparse(&mut self) -> Result<(SparseRows, Truths, Vec<usize>), DataError> {
+    pub fn sparse(
+        &mut self,
+        most: usize,
+        with_target: bool,
+    ) -> Result<(SparseRows, Truths, Vec<usize>), DataError> {
         assert!(self.schema.sparse, "a table has all its numbers");
         self.sparse = Some(Vec::new());
         let (mut rows, mut lines) = (Vec::new(), Vec::new());
         let mut truths = Truths::none(self.schema.target.kind);
-        while let Some((line, truth)) = self.advance(true)? {
+        while lines.len() < most {
+            let Some((line, truth)) = self.advance(with_target)? else { break };
             let Some(truth) = truth else { continue };
             rows.extend(self.sparse.clone());
             lines.push(line);
@@ -499,21 +505,17 @@ fn sparse_row(
     let base = schema.numbering.map_or(first, |numbering| numbering.first);
     let (mut at, mut unseen) = (0, None);
     for &(column, value) in entries {
-        if column < base || column > last {
+        if column < base {
             let hint = match (base, column) {
                 (1, 0) => "; number the columns from 1, or fit to rows that are numbered from 0",
-                (0, column) if column == last + 1 => {
-                    "; remove it, or number the columns from 0 if the fit did"
-                }
                 _ => "; remove it, or fit to rows that have it",
             };
             return Err(format!("has column {column}, but the model knows {base} to {last}{hint}"));
         }
         at += columns[at..].partition_point(|known| known.position < column as usize);
-        if columns[at].position == column as usize {
-            put(at, value);
-        } else {
-            unseen = Some(column);
+        match columns.get(at) {
+            Some(known) if known.position == column as usize => put(at, value),
+            _ => unseen = Some(column),
         }
     }
     Ok(unseen)

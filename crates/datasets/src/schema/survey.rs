@@ -219,8 +219,7 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         .filter(|&at| at != target && dropped.iter().all(|&(dropped, _)| dropped != at))
         .collect();
     if inputs.is_empty() {
-        let hint =
-            if file.begins_with_names() { separator_hint(&names[target]) } else { String::new() };
+        let hint = if file.is_text() { separator_hint(&names[target]) } else { String::new() };
         return Err(wrong(format!("needs at least one input column beside the target{hint}")));
     }
     options.limits.check(file.name(), 1, inputs.len())?;
@@ -298,7 +297,7 @@ fn look(
     targets: &mut Targets,
 ) -> Result<usize, DataError> {
     let mut rows = file.rows()?;
-    if heads.named && file.begins_with_names() {
+    if heads.named && file.is_text() {
         rows.next()?;
     }
     rows.only(&[inputs, &[target]].concat())?;
@@ -476,11 +475,8 @@ fn heads(file: &RowFile, options: &SchemaOptions) -> Result<Heads, DataError> {
     let names = called(&words);
     let mut known = HashSet::new();
     if let Some(name) = names.iter().find(|name| !known.insert(name.as_str())) {
-        let data = if file.begins_with_names() {
-            ", or use --header no if its first row is data"
-        } else {
-            ""
-        };
+        let data =
+            if file.is_text() { ", or use --header no if its first row is data" } else { "" };
         return Err(wrong(format!("has two columns called `{name}`; rename one{data}")));
     }
     Ok(Heads { names, named, blank, first: None })

@@ -2,6 +2,7 @@ use super::linear_stage;
 use super::machine::Machines;
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs, WishartHyper};
 use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
+use mercer_solvers::vote;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 
 /// SVMs with a learned kernel.
@@ -67,15 +68,13 @@ impl Predictor for HyperMachine {
             for (mut scores, values) in
                 scores.slice_mut(rows).rows_mut().into_iter().zip(values.rows())
             {
-                for (machine, &value) in values.iter().enumerate() {
-                    let (first, second) = (self.pairs[[machine, 0]], self.pairs[[machine, 1]]);
-                    if classes == 2 {
-                        scores[first as usize] = -value;
-                        scores[second as usize] = value;
-                    } else {
-                        let winner = if value > 0.0 { second } else { first };
-                        scores[winner as usize] += 1.0;
-                    }
+                let pairs = self.pairs.rows().into_iter().zip(values);
+                let mut fights = pairs.map(|(pair, &value)| (pair[1], pair[0], value));
+                if classes > 2 {
+                    vote(scores, fights);
+                } else if let Some((second, first, value)) = fights.next() {
+                    scores[first as usize] = -value;
+                    scores[second as usize] = value;
                 }
             }
         }

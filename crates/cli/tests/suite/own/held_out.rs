@@ -15,7 +15,13 @@ fn part(text: &str, from: usize, to: usize) -> String {
 #[test]
 fn rows_of_another_file_test() {
     let all = toys(60);
+    let alike: String = all
+        .lines()
+        .filter(|line| !line.contains("cone") && !line.contains("box"))
+        .fold(String::new(), |text, line| text + line + "\n");
     let place = place_with(&[
+        ("one.csv", &alike),
+        ("rows.json", "{\"x\":1,\"kind\":\"a\"}\n{\"x\":2,\"kind\":\"b\"}\n"),
         ("train.csv", &part(&all, 0, 40)),
         ("test.csv", &part(&all, 40, 60)),
         ("hole.csv", &part(&all, 40, 60).replacen("1.", ",", 1).replacen(",,", ",", 1)),
@@ -49,10 +55,20 @@ fn rows_of_another_file_test() {
             "one file",
         ),
         ("evaluate m --data test.csv --test test.csv", 2, "--test"),
+        ("evaluate --method kernel-ridge --data train.csv --metric rmse", 2, "accuracy"),
+        ("evaluate --method kernel-ridge --data train.csv --metric pinball", 2, "half of mae"),
+        ("evaluate --method kernel-ridge --data train.csv --report -", 1, "name a file"),
+        ("evaluate --method kernel-ridge --data rows.json --skip 1", 1, "no delimited text"),
     ] {
         let ended = place.run(line).with_code(code);
         assert!(ended.stderr.contains(told), "{line}: {ended:?}");
     }
+    // A metric that the rows do not define says so.
+    let one =
+        place.run("evaluate --method kernel-ridge --data train.csv --test one.csv").with_code(0);
+    assert!(one.stderr.contains("`auc` is not defined on 1 of 1 test part"), "{one:?}");
+    let one = place.run("evaluate m --data one.csv").with_code(0);
+    assert!(one.stderr.contains("`auc` is not defined on 1 of 1 test part"), "{one:?}");
     // What the fit did not see is let go where that is asked for.
     let zeros = place.run("evaluate m --data fault.csv --unknown zeros --json").with_code(0).json();
     assert_eq!(zeros["test_rows"], 20);
@@ -71,7 +87,7 @@ fn predictions_of_held_out_rows_are_written() {
     let found = place.run(&format!("{line} --predictions p.csv")).with_code(0).json();
     let text = std::fs::read_to_string(place.path("p.csv")).unwrap();
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("line,kind,prediction,ball,\"box, big\",cone"));
+    assert_eq!(lines.next(), Some("line,kind,prediction,p(ball),\"p(box, big)\",p(cone)"));
     let rows: Vec<String> = lines.map(|line| line.replace("\"box, big\"", "box")).collect();
     let fields: Vec<Vec<&str>> = rows.iter().map(|row| row.split(',').collect()).collect();
     let numbers: Vec<usize> = fields.iter().map(|row| row[0].parse().unwrap()).collect();
