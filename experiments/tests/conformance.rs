@@ -174,7 +174,8 @@ fn path() -> PathBuf {
 
 const HEAD: &str = "\
 # What each method says of the test rows of iris (tests/conformance.rs): it changes only together
-# with the method's revision. After raising that, MERCER_BLESS=1 rewrites this file.
+# with the method's revision. After raising that, MERCER_BLESS=1 rewrites this file. Records hold
+# predictions: where these stay and scores alone change, remove the entry in place of raising it.
 
 ";
 

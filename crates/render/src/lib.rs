@@ -31,7 +31,7 @@ pub use error::RenderError;
 pub use figure::{Figure, Legend, Mark, Panel, Series, Style};
 pub use ranks::{MeanRanks, critical_difference, critical_differences};
 pub use raster::{Raster, blend, shade};
-pub use report::{Block, Finding, Link, Report, Section, site};
+pub use report::{Block, Finding, Link, Report, Section, search_index, site};
 pub use table::{
     Align, Badge, Cell, Column, Drawer, Estimate, EstimatePair, Kind, Row, Table, number,
     probability,

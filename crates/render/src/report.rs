@@ -5,7 +5,7 @@ mod page;
 mod site;
 mod theme;
 
-pub use site::site;
+pub use site::{search_index, site};
 
 use crate::{Badge, Bars, Diagram, Figure, RenderError, Table};
 

@@ -7,7 +7,7 @@ use crate::shown::{METHOD, PIPE, Shown};
 use crate::site::{of_markdown, pages, paper_of};
 use crate::{Artefact, Drawing};
 use crate::{CellReport, ExperimentError, RenderContext, Rendered};
-use mercer_render::{Link, Report, Table, site};
+use mercer_render::{Link, Report, Table, search_index, site};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -118,6 +118,7 @@ pub fn write(
     for (report, page) in reports.iter().zip(site(&reports)?) {
         folder.put(&report.file, page.as_bytes())?;
     }
+    folder.put("search.js", search_index(&reports).as_bytes())?;
     let answers = answers(context.catalogue, &claim_results)?;
     folder.put("answers.md", in_words(&answers).as_bytes())?;
     let by_rule =

@@ -156,7 +156,31 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
         let bytes = without_figures(&html);
         assert!(bytes <= 307_200, "{name}: {bytes} bytes without its figures");
         if name == "index.html" {
-            assert!(html.matches("<option ").count() > 150, "places to search for");
+            browser.value("document.getElementById('search').focus()");
+            let fetched = || browser.value("globalThis.PLACES ? PLACES.length : 0").as_u64();
+            let tries = (0..100).find(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                fetched() > Some(0)
+            });
+            assert!(tries.is_some() && fetched() > Some(300), "places to search for");
+            let found = |words: &str| {
+                let told = json!(words);
+                browser.value(&format!(
+                    "(() => {{ const box = document.getElementById('search'); box.value = {told}; \
+                     box.dispatchEvent(new Event('input')); \
+                     return [...document.querySelectorAll('#found a')].map((own) => own.getAttribute('href')); }})()"
+                ))
+            };
+            for (words, address) in [
+                ("kernel ridge regression method", "methods.html#"),
+                ("test rows tuned clipped", "findings.html#finding-"),
+                ("add a dataset", "extend.html#"),
+            ] {
+                let found = found(words).to_string();
+                assert!(found.contains(address), "{words}: {found}");
+            }
+            assert_eq!(found("no-such-word"), json!([]));
+            found("");
             assert!(html.len() <= 60_000, "{} bytes", html.len());
             let seen = browser.value(
                 "[document.querySelector('pre').getBoundingClientRect().bottom, \

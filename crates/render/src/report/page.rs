@@ -15,8 +15,8 @@ const SCRIPT: &str = include_str!("script.js");
 /// For pages with a number that opens a drawer.
 const DRAWER: &str = include_str!("drawer.js");
 
-/// Nothing may be loaded but images that lie beside the page, whatever stands in it.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: 'self'";
+/// Nothing may be loaded but images and scripts that lie beside the page, whatever stands in it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'self'; img-src data: 'self'";
 
 const FILTER: &str = "<label>Filter <input id=\"filter\" type=\"search\" placeholder=\"dataset, method, verdict\"></label>\n\
     <output id=\"count\" for=\"filter\"></output>\n";
@@ -104,7 +104,7 @@ pub(super) fn parts(section: &Section) -> Vec<(&str, &str)> {
 }
 
 fn distinct(report: &Report) -> Result<HashSet<String>, RenderError> {
-    let own = ["main", "filter", "count", "theme", "provenance", "search", "places", "variant"]
+    let own = ["main", "filter", "count", "theme", "provenance", "search", "found", "variant"]
         .map(str::to_owned);
     let mut seen = HashSet::from(own);
     for section in &report.sections {

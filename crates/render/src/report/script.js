@@ -54,20 +54,32 @@
     });
   }
 
-  // On the first page: what was chosen, or the first place with every word.
+  // On the first page: places with every word, those with all in their title first. Their list is fetched once.
   const search = document.getElementById("search");
   if (search) {
-    const go = (fits) => {
-      const found = search.value.trim() && all("#places option").find((option) => fits(option.value.toLowerCase()));
-      if (found) location.href = found.dataset.to;
-      return found;
+    const found = document.getElementById("found");
+    const show = () => {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const within = (text) => words.every((word) => text.toLowerCase().includes(word));
+      const places = words.length && globalThis.PLACES ? PLACES : [];
+      const titled = places.filter(([title]) => within(title));
+      const others = places.filter(([title, , text]) => !within(title) && within(title + " " + text));
+      const link = ([title, address]) => {
+        const item = document.createElement("li");
+        item.append(Object.assign(document.createElement("a"), { href: address, textContent: title }));
+        return item;
+      };
+      found.replaceChildren(...[...titled, ...others].slice(0, 12).map(link));
+      if (places.length && !found.children.length) found.textContent = "Nothing has all these words.";
+      found.hidden = !places.length;
     };
     search.parentElement.hidden = false;
-    search.addEventListener("input", () => go((place) => place === search.value.toLowerCase()));
+    search.addEventListener("focus", () => {
+      document.head.append(Object.assign(document.createElement("script"), { src: "search.js", onload: show }));
+    }, { once: true });
+    search.addEventListener("input", show);
     search.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
-      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      if (!go((place) => words.every((word) => place.includes(word)))) search.value = "";
+      if (event.key === "Enter") found.querySelector("a")?.click();
     });
   }
 

@@ -1,7 +1,7 @@
-use super::{Report, page};
+use super::{Block, Finding, Report, page};
 use crate::RenderError;
 use crate::escape::{address, html};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// The pages of a site, in the order of the reports: each has links to all others in its header, and what links to
@@ -76,24 +76,82 @@ fn header(reports: &[Report], own: &Report) -> String {
     }
     out.push_str("</nav>\n");
     if reports.first().is_some_and(|first| first.file == own.file) {
-        out.push_str(&search(reports));
+        out.push_str(SEARCH);
     }
     out
 }
 
-/// A box that leads to every table, figure, finding and method; shown where scripts run.
-fn search(reports: &[Report]) -> String {
-    let mut out = "<label hidden>Search <input id=\"search\" type=\"search\" list=\"places\" \
-         placeholder=\"table, finding, method\"></label>\n<datalist id=\"places\">\n"
-        .to_owned();
+/// A box that leads to every place with some words; shown where scripts run, which fetch [`search_index`] then.
+const SEARCH: &str = "<label hidden>Search <input id=\"search\" type=\"search\" placeholder=\"any words\"></label>\n\
+    <ul id=\"found\" aria-live=\"polite\" hidden></ul>\n";
+
+/// What the box on the first page of a site looks into, to lie beside that page as `search.js`: of every table, figure,
+/// finding and section its label and title, its address, and the words in it.
+///
+/// ```
+/// use mercer_render::{Block, Report, Section, search_index};
+/// let section = Section::new("a", "Ridge").block(Block::Text("A *ridge* is clipped.".to_owned()));
+/// let start = Report::new("Start").section(section).page("index.html", "Start");
+/// let found = search_index(&[start]);
+/// assert_eq!(found, "var PLACES = [\n[\"Start: Ridge\",\"index.html#a\",\"clipped ridge\"]\n];\n");
+/// ```
+pub fn search_index(reports: &[Report]) -> String {
+    let mut places = Vec::new();
     for Report { file, label, sections, .. } in reports {
-        for (id, title) in sections.iter().flat_map(page::parts) {
-            // Enough to choose by.
-            let title: String = title.chars().take(56).collect();
-            let (label, title, id) = (html(label), html(&title), address(id));
-            let _ = writeln!(out, "<option value=\"{label}: {title}\" data-to=\"{file}#{id}\">");
+        for section in sections {
+            let texts = section.blocks.iter().filter_map(|block| match block {
+                Block::Text(text) => Some(text.as_str()),
+                _ => None,
+            });
+            let texts = std::iter::once(section.intro.as_str()).chain(texts).collect::<Vec<_>>();
+            let of_section = (section.id.as_str(), section.title.as_str(), texts.join(" "));
+            let parts = section.blocks.iter().flat_map(of_block).chain([of_section]);
+            for (id, title, text) in parts.filter(|(_, title, _)| !title.is_empty()) {
+                let place =
+                    [format!("{label}: {title}"), format!("{file}#{}", address(id)), words(&text)];
+                places.push(serde_json::json!(place).to_string());
+            }
         }
     }
-    out.push_str("</datalist>\n");
-    out
+    format!("var PLACES = [\n{}\n];\n", places.join(",\n"))
+}
+
+/// The parts of a block that have an address: with title and text.
+fn of_block(block: &Block) -> Vec<(&str, &str, String)> {
+    match block {
+        Block::Table(table) => {
+            let heads = table.columns.iter().map(|column| column.head.as_str());
+            let names = table
+                .rows
+                .iter()
+                .flat_map(|row| row.cells.iter().take(2))
+                .map(|cell| cell.text.as_str());
+            let notes = table.notes.iter().map(String::as_str);
+            let text: Vec<&str> =
+                heads.chain(names).chain(notes).chain([table.caption.as_str()]).collect();
+            vec![(&table.id, &table.title, text.join(" "))]
+        }
+        Block::Figure(figure) => {
+            let notes = figure.notes.join(" ");
+            let text = [figure.caption.as_str(), &figure.alternative, &notes];
+            vec![(&figure.id, &figure.title, text.join(" "))]
+        }
+        Block::Diagram(diagram) => vec![(&diagram.id, &diagram.title, diagram.caption.clone())],
+        Block::Findings(findings) => {
+            let of = |own: &'_ Finding| own.body.clone();
+            findings.iter().map(|own| (own.id.as_str(), own.title.as_str(), of(own))).collect()
+        }
+        Block::Bars(_) | Block::Text(_) | Block::List(_) => Vec::new(),
+    }
+}
+
+/// The words of a text, each once, without the shortest.
+fn words(text: &str) -> String {
+    let apart = |letter: char| !letter.is_alphanumeric() && letter != '-';
+    let words: BTreeSet<String> = text
+        .split(apart)
+        .map(|word| word.trim_matches('-').to_lowercase())
+        .filter(|word| word.chars().count() > 2 && word.contains(char::is_alphabetic))
+        .collect();
+    words.into_iter().collect::<Vec<_>>().join(" ")
 }
