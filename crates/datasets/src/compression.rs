@@ -1,7 +1,9 @@
 use crate::{DataError, Limits};
+use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use std::io::{BufRead, Read};
+use std::marker::PhantomData;
 use std::path::Path;
 
 /// What a decompressor may use for its dictionary; the highest xz preset needs 65 MiB.
@@ -21,23 +23,53 @@ pub(crate) fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, DataError> {
 /// How what zstd packs begins.
 pub(crate) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Unpacks gzip: members one after the other, with the zero bytes behind them that tapes and block devices leave.
-pub(crate) struct Gzip<R: BufRead>(Option<GzDecoder<R>>);
+/// Unpacks one member of a packed file.
+pub(crate) trait Member<R>: Read {
+    fn of(packed: R) -> Self;
+    /// What follows the member.
+    fn rest(self) -> R;
+}
 
-impl<R: BufRead> Gzip<R> {
-    pub(crate) fn new(packed: R) -> Self {
-        Self(Some(GzDecoder::new(packed)))
+impl<R: BufRead> Member<R> for GzDecoder<R> {
+    fn of(packed: R) -> Self {
+        Self::new(packed)
+    }
+
+    fn rest(self) -> R {
+        self.into_inner()
     }
 }
 
-impl<R: BufRead> Read for Gzip<R> {
+impl<R: BufRead> Member<R> for BzDecoder<R> {
+    fn of(packed: R) -> Self {
+        Self::new(packed)
+    }
+
+    fn rest(self) -> R {
+        self.into_inner()
+    }
+}
+
+/// Unpacks members one after the other, with the zero bytes behind them that tapes and block devices leave.
+pub(crate) struct Members<R, M>(Option<M>, PhantomData<R>);
+
+pub(crate) type Gzip<R> = Members<R, GzDecoder<R>>;
+pub(crate) type Bzip2<R> = Members<R, BzDecoder<R>>;
+
+impl<R: BufRead, M: Member<R>> Members<R, M> {
+    pub(crate) fn new(packed: R) -> Self {
+        Self(Some(M::of(packed)), PhantomData)
+    }
+}
+
+impl<R: BufRead, M: Member<R>> Read for Members<R, M> {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
         while let Some(member) = &mut self.0 {
             let count = member.read(to)?;
             if count > 0 || to.is_empty() {
                 return Ok(count);
             }
-            let Some(mut packed) = self.0.take().map(GzDecoder::into_inner) else { break };
+            let Some(mut packed) = self.0.take().map(M::rest) else { break };
             loop {
                 let start = packed.fill_buf()?;
                 if start.is_empty() {
@@ -50,7 +82,7 @@ impl<R: BufRead> Read for Gzip<R> {
                     break;
                 }
             }
-            self.0 = Some(GzDecoder::new(packed));
+            self.0 = Some(M::of(packed));
         }
         Ok(0)
     }
@@ -88,7 +120,7 @@ pub fn decompress(bytes: Vec<u8>, file: &str, limits: &Limits) -> Result<Vec<u8>
         let reader = liblzma::bufread::XzDecoder::new_stream(bytes.as_slice(), stream);
         ("xz", pour(reader, file, limits, likely))
     } else if bytes.starts_with(b"BZh") {
-        let reader = bzip2::bufread::MultiBzDecoder::new(bytes.as_slice());
+        let reader = Bzip2::new(bytes.as_slice());
         ("bzip2", pour(reader, file, limits, likely))
     } else if bytes.starts_with(ZSTD) {
         let reader = zstd::Decoder::with_buffer(bytes.as_slice());

@@ -95,7 +95,13 @@ impl Division {
                 };
                 if texts.iter().all(|text| is_date(text.trim())) {
                     places(texts.iter().map(|text| text.trim()))
-                } else if let Some(row) = texts.iter().position(|text| number(text).is_none()) {
+                } else if texts.iter().any(|text| number(text).is_none()) {
+                    // The row that is unlike the first, or the first where that is no time itself.
+                    let dates = is_date(texts[0].trim());
+                    let other = |text: &String| {
+                        if dates { !is_date(text.trim()) } else { number(text).is_none() }
+                    };
+                    let row = texts.iter().position(other).unwrap_or(0);
                     let text = &texts[row];
                     let remedy = "write numbers, or dates as 2026-11-27, in all rows";
                     return refused(row, format!("`{text}` has no place in time; {remedy}"));
@@ -429,8 +435,13 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(refused.contains("`t` divides the rows in one way only"), "{refused}");
-        for wrong in [&["9", "10", "n/a"][..], &["31.12.2025", "01.01.2026"]] {
+        for (wrong, line) in [
+            (&["9", "10", "n/a"][..], 4),
+            (&["31.12.2025", "01.01.2026"], 2),
+            (&["2025-12-31", "2026-01-01", "later"], 4),
+        ] {
             let refused = division(&DivideBy::Time("t".to_owned()), wrong).unwrap_err();
+            assert!(refused.to_string().contains(&format!("line {line}, ")), "{refused}");
             assert!(refused.to_string().contains("has no place in time"), "{refused}");
         }
         // Dates sort as texts.

@@ -14,7 +14,7 @@ mod svmlight;
 mod text;
 
 use crate::DataError;
-use crate::compression::{Gzip, ZSTD};
+use crate::compression::{Bzip2, Gzip, ZSTD};
 use copied::{Copied, Original};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -521,7 +521,7 @@ impl RowFile {
                 liblzma::bufread::XzDecoder::new_multi_decoder(packed),
             ))
         } else if start.starts_with(b"BZh") {
-            Box::new(BufReader::with_capacity(1 << 20, bzip2::bufread::MultiBzDecoder::new(packed)))
+            Box::new(BufReader::with_capacity(1 << 20, Bzip2::new(packed)))
         } else if start.starts_with(ZSTD) {
             let reader = zstd::Decoder::with_buffer(packed).map_err(DataError::io(called))?;
             Box::new(BufReader::with_capacity(1 << 20, reader))

@@ -268,7 +268,7 @@ fn a_point_that_begins_decimals_is_refused_beside_decimal_commas() {
 
 /// Tapes and block devices fill up with zeros; a second member may follow.
 #[test]
-fn zeros_behind_gzip_are_no_member() {
+fn zeros_behind_packed_text_are_no_member() {
     let packed = |text: &[u8]| {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packer.write_all(text).unwrap();
@@ -277,6 +277,13 @@ fn zeros_behind_gzip_are_no_member() {
     let tail = [packed(b"1,2\n"), packed(b"3,4\n"), vec![0; 700]].concat();
     assert_eq!(all(&tail, RowFormat::Text(b',')).unwrap().len(), 2);
     let limits = crate::Limits::default();
+    let bzip2 = |text: &[u8]| {
+        let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    };
+    let twice = [bzip2(b"1,2\n"), bzip2(b"3,4\n"), vec![0; 700]].concat();
+    assert_eq!(all(&twice, RowFormat::Text(b',')).unwrap().len(), 2);
     assert_eq!(crate::decompress(tail, "f.gz", &limits).unwrap(), b"1,2\n3,4\n");
     let broken = [packed(b"1,2\n"), b"junk".to_vec()].concat();
     assert!(all(&broken, RowFormat::Text(b',')).is_err());
