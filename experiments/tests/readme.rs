@@ -97,7 +97,7 @@ fn best(summary: &Value) -> String {
     });
     let first = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
     format!(
-        "{}'s numbers hold up best. Numbers that agree, open ones left out: {numbers}. Claims that hold (compare within a paper): {claims}.",
+        "{}'s numbers hold up best. Numbers that agree, among those decided: {numbers}. Claims that hold (compare within a paper): {claims}.",
         first(&numbers)
     )
 }

@@ -225,7 +225,7 @@ impl Learner for Falkon {
             ((system.into_sections(), solved.x), convergence)
         };
         let (sections, coefficients) = solved;
-        let predictor = KernelExpansion { task, sections, coefficients, mean };
+        let predictor = KernelExpansion { task, sections, coefficients, mean, solved: None };
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
 

@@ -1,15 +1,18 @@
 mod choice;
+mod left_out;
 
 pub(crate) use choice::{Regressed, RidgeChoice, chosen_ridge, of_ridge};
 
 use crate::kernel_choice::{self, CONDITIONS, KernelChoice, KernelName};
 use crate::sections::{between_others, is_sparse, kept, restored};
 use crate::subsample::at_most;
+use left_out::Solved;
 use mercer_kernels::{GaussianSystem, Kernel, Sections};
 use mercer_learning::{
     Allowed, Axis as Setting, Convergence, ConvergenceHint, Cost, Fitted, FittedKernel, Fitting,
-    Learner, LearningError, Method, Outcome, Parameters, Predictor, Range, Sample, Settings, Shape,
-    Space, State, Targets, Task, Tasks, declared, fact, with_conditions, with_hints,
+    Learner, LearningError, LeftOut, Method, Outcome, Parameters, Predictor, Range, Sample,
+    Settings, Shape, Space, State, Targets, Task, Tasks, declared, fact, with_conditions,
+    with_hints,
 };
 use mercer_linalg::{LinalgError, MatrixView, SparseRows, definite_solve};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
@@ -242,8 +245,13 @@ impl Learner for KernelRidge {
             solution.facts.extend(chosen.map(|(name, value)| (name.to_owned(), value)));
         }
         let sections = kernel.sections(sample.matrix());
-        let predictor =
-            KernelExpansion { task, sections, coefficients: solution.coefficients, mean };
+        // Of rows that count alike, solved without a jitter, one can be left out.
+        let exact =
+            n <= CAP && solution.facts["jitter"] == 0.0 && solution.facts["rank"] as usize == n;
+        let plain = task == Task::Regression && sample.weights().is_none() && exact;
+        let solved = plain.then_some(Solved { ridge, centred: self.params.centre });
+        let coefficients = solution.coefficients;
+        let predictor = KernelExpansion { task, sections, coefficients, mean, solved };
         Ok(Outcome { predictor, convergence: solution.convergence, facts: solution.facts }.boxed())
     }
 
@@ -413,6 +421,7 @@ pub(crate) struct KernelExpansion {
     pub(crate) sections: Sections,
     pub(crate) coefficients: Array2<f64>, // α, n × K
     pub(crate) mean: Array1<f64>,         // ȳ, K
+    pub(crate) solved: Option<Solved>,
 }
 
 impl KernelExpansion {
@@ -423,7 +432,8 @@ impl KernelExpansion {
         let shape = (sections.len(), task.outputs());
         let coefficients = state.array_of::<f64, Ix2>("coefficients", shape)?;
         let mean = state.array_of::<f64, Ix1>("mean", task.outputs())?;
-        Ok(Box::new(Self { task, sections, coefficients, mean }))
+        let solved = Solved::restored(state)?;
+        Ok(Box::new(Self { task, sections, coefficients, mean, solved }))
     }
 }
 
@@ -452,11 +462,20 @@ impl Predictor for KernelExpansion {
     }
 
     fn state(&self) -> State {
-        State::new()
+        let state = State::new()
             .with("task", self.task)
             .with_part("sections", kept(&self.sections))
             .with_array("coefficients", &self.coefficients)
-            .with_array("mean", &self.mean)
+            .with_array("mean", &self.mean);
+        match self.solved {
+            Some(solved) => solved.kept(state),
+            None => state,
+        }
+    }
+
+    fn left_out(&self, threads: usize) -> Option<Result<Box<dyn LeftOut>, LearningError>> {
+        let solved = self.solved.filter(|_| between_others(&self.sections));
+        Some(solved?.left_out(self, threads))
     }
 
     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {

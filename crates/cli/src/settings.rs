@@ -183,7 +183,10 @@ pub(crate) fn with_probabilities(asked: &str) -> String {
             format!("{} ({})", method.name, assigned(&extra))
         })
     });
-    format!("these have them: {}", able.collect::<Vec<_>>().join(", "))
+    format!(
+        "fit it again with --calibrate, and it has them; without that these do: {}",
+        able.collect::<Vec<_>>().join(", ")
+    )
 }
 
 #[cfg(test)]

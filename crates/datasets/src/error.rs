@@ -66,7 +66,9 @@ pub enum DataError {
         problem: String,
     },
     /// A file larger than the limits allow.
-    #[error("{file}: {what} exceeds the limit of {limit}; raise `Limits::{field}` if it is meant")]
+    #[error(
+        "{file}: {what} exceeds the limit of {limit}; take less of it, or raise `Limits::{field}` in a program of your own"
+    )]
     TooLarge {
         /// The file.
         file: String,

@@ -4,6 +4,10 @@ const TENS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
+/// What stands between thousands, beside points and commas.
+pub(crate) const MARKS: [char; 8] =
+    [' ', '\'', '’', '\u{a0}', '\u{202f}', '\u{2007}', '\u{2009}', '˙'];
+
 /// The minus of typeset tables, U+2212.
 const MINUS: &[u8] = "\u{2212}".as_bytes();
 

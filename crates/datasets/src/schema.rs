@@ -97,6 +97,20 @@ pub struct InputColumn {
 pub(crate) const MISSING: &str = "(missing)";
 
 impl InputColumn {
+    /// Returns whether what is missing is a category of its own.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions, survey};
+    /// let file = RowFile::spooled(&b"colour,y\nred,1.5\n,2.5\nred,3.5\n"[..], "toys", None)?;
+    /// let options = SchemaOptions { missing_is_category: true, ..SchemaOptions::default() };
+    /// assert!(survey(&file, &options)?.0.columns[0].counts_missing());
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    pub fn counts_missing(&self) -> bool {
+        let Holds::Categories { levels, .. } = &self.content else { return false };
+        levels.iter().any(|level| level == MISSING)
+    }
+
     /// Returns how many numbers it becomes.
     pub const fn width(&self) -> usize {
         match &self.content {
@@ -424,12 +438,14 @@ fn spelled_twice(labels: &[String]) -> Option<(&str, &str)> {
     })
 }
 
-/// Two labels that differ in capitals only.
-fn cased_twice(labels: &[String]) -> Option<(&str, &str)> {
+/// Two labels that differ in capitals only, or also in blanks and a dot at the end; and in what.
+fn alike_twice(labels: &[String]) -> Option<(&str, &str, &'static str)> {
     let mut seen = std::collections::BTreeMap::new();
     labels.iter().find_map(|label| {
-        let earlier = seen.insert(label.to_lowercase(), label.as_str())?;
-        Some((earlier, label.as_str()))
+        let words: Vec<&str> = label.trim_end_matches('.').split_whitespace().collect();
+        let earlier: &str = seen.insert(words.join(" ").to_lowercase(), label.as_str())?;
+        let capitals = earlier.to_lowercase() == label.to_lowercase();
+        Some((earlier, label.as_str(), if capitals { "capitals" } else { "dots or blanks" }))
     })
 }
 

@@ -11,7 +11,7 @@ use ndarray::Array2;
 /// let refused = parse(Limits { features: 10, ..Limits::default() }).unwrap_err();
 /// assert_eq!(refused.to_string(), "f:1: column 1000000 is outside the allowed range 1 to 10");
 /// let refused = parse(Limits { cells: 1_000, ..Limits::default() }).unwrap_err();
-/// assert!(refused.to_string().contains("raise `Limits::cells` if it is meant"), "{refused}");
+/// assert!(refused.to_string().contains("raise `Limits::cells`"), "{refused}");
 /// # Ok::<(), mercer_datasets::DataError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

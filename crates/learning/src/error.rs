@@ -186,7 +186,7 @@ pub enum LearningError {
         reason: String,
     },
     /// The run's time limit was reached.
-    #[error("stopped after {seconds:.1} s: the time limit of a trial")]
+    #[error("stopped after {seconds:.1} s, its time limit")]
     OutOfTime {
         /// Seconds used.
         seconds: f64,

@@ -44,8 +44,8 @@ pub use folds::folds;
 pub use loss::Loss;
 pub use method::{Cost, Learner, Method, Tasks, find, same_as_study};
 pub use metric::{
-    Metric, accuracy, area_under_curve, average_precision, balanced_accuracy, by_class,
-    class_scores, confusion, margins, mean_absolute_error, ranked_score, rankings,
+    Metric, accuracy, area_under_curve, average_precision, averaged_classes, balanced_accuracy,
+    by_class, class_scores, confusion, margins, mean_absolute_error, ranked_score, rankings,
     root_mean_squared_error, row_losses, score, value_scores,
 };
 pub use numpy::{Fold, NumpyRandomState};
@@ -53,7 +53,7 @@ pub use parameters::{
     Allowed, ConvergenceHint, Entry, InRange, Kind, Parameters, Setting, declared, replacing,
     undeclared, with_hints,
 };
-pub use predictor::{FittedKernel, Predictions, Predictor, argmax, entropies};
+pub use predictor::{FittedKernel, LeftOut, Predictions, Predictor, argmax, entropies};
 pub use row_chunks::RowChunks;
 pub use sample::{Sample, Shape, Targets, Task};
 pub use settings::Settings;

@@ -213,18 +213,34 @@ pub fn by_class(confusion: &[Vec<u64>]) -> Vec<Option<[f64; 3]>> {
     (0..confusion.len()).map(of_class).collect()
 }
 
+/// Returns [`by_class`] of the classes that means are over: those with rows, and those that are predicted without any,
+/// which count with 0.
+///
+/// ```
+/// let found = mercer_learning::averaged_classes(&[vec![1, 0, 1], vec![0, 0, 0], vec![0, 0, 0]]);
+/// assert_eq!(found, [[1.0, 0.5, 2.0 / 3.0], [0.0; 3]]); // of classes 0 and 2
+/// ```
+pub fn averaged_classes(confusion: &[Vec<u64>]) -> Vec<[f64; 3]> {
+    let predicted = |class: usize| confusion.iter().any(|row| row[class] > 0);
+    let of = |(class, own): (usize, Option<[f64; 3]>)| {
+        own.or_else(|| predicted(class).then_some([0.0; 3]))
+    };
+    by_class(confusion).into_iter().enumerate().filter_map(of).collect()
+}
+
 /// Returns metrics of predicted classes, by name.
 ///
 /// ```
 /// let found = mercer_learning::class_scores(&[0, 0, 1, 1], &[0, 0, 0, 1], 2);
 /// assert_eq!((found["accuracy"], found["precision"]), (0.75, 0.75)); // precisions 1 and 1/2
+/// let found = mercer_learning::class_scores(&[0, 2], &[0, 0], 3);
+/// assert_eq!((found["precision"], found["balanced-accuracy"]), (0.5, 0.5)); // class 2 is predicted, and absent
 /// ```
 ///
 /// # Panics
 /// As [`confusion`].
 pub fn class_scores(labels: &[u32], truth: &[u32], classes: usize) -> BTreeMap<String, f64> {
-    let found: Vec<[f64; 3]> =
-        by_class(&confusion(labels, truth, classes)).into_iter().flatten().collect();
+    let found = averaged_classes(&confusion(labels, truth, classes));
     let mean = |at: usize| found.iter().map(|own| own[at]).sum::<f64>() / found.len() as f64;
     BTreeMap::from(
         [

@@ -123,6 +123,15 @@ pub trait Predictor: Send + Sync {
         None
     }
 
+    /// Returns what it would say had each of its training rows been left out, where a closed form of numbers has that; on
+    /// so many threads.
+    ///
+    /// # Errors
+    /// What the closed form meets.
+    fn left_out(&self, _threads: usize) -> Option<Result<Box<dyn LeftOut>, LearningError>> {
+        None
+    }
+
     /// Returns predicted classes (the largest score, ties to the smaller index) or values.
     ///
     /// # Errors
@@ -185,6 +194,35 @@ pub trait Predictor: Send + Sync {
         let said = rows.blocks().map(|block| self.probabilities(block.view()));
         said.collect::<Option<_>>().map(stacked)
     }
+}
+
+/// What a predictor of numbers would say, had one of its `n` training rows been left out.
+///
+/// ```
+/// use mercer_learning::LeftOut;
+/// use mercer_linalg::MatrixView;
+/// use ndarray::{Array1, Array2, array};
+/// /// The mean of some numbers.
+/// struct Mean(Array1<f64>);
+/// impl Mean {
+///     fn without(&self, row: usize) -> f64 { (self.0.sum() - self.0[row]) / (self.0.len() - 1) as f64 }
+/// }
+/// impl LeftOut for Mean {
+///     fn residuals(&self) -> Array1<f64> { Array1::from_shape_fn(self.0.len(), |i| self.0[i] - self.without(i)) }
+///     fn values(&self, inputs: MatrixView<'_>) -> Array2<f64> {
+///         Array2::from_shape_fn((inputs.dim().0, self.0.len()), |(_, i)| self.without(i))
+///     }
+/// }
+/// let mean = Mean(array![1.0, 2.0, 6.0]);
+/// assert_eq!(mean.residuals(), array![-3.0, -1.5, 4.5]);
+/// assert_eq!(mean.values(array![[0.0]].view().into()), array![[4.0, 3.5, 1.5]]);
+/// ```
+pub trait LeftOut: Send + Sync {
+    /// Returns `y_i − f_{−i}(x_i)` of each training row.
+    fn residuals(&self) -> Array1<f64>;
+
+    /// Returns `f_{−i}(x)` of each row of `inputs` (down) without each training row (across): `m × n`.
+    fn values(&self, inputs: MatrixView<'_>) -> Array2<f64>;
 }
 
 /// What was said of one block after another.

@@ -1,4 +1,4 @@
-//! Likeness of a record and its re-run. They are the same to the bit, the same to rounding, further off on another kind
+//! Likeness of a record and its re-run. They are bit-identical, the same to rounding, further off on another kind
 //! of processor, or different.
 
 use crate::{Predicted, Record};
@@ -28,7 +28,7 @@ pub enum Likeness {
 impl std::fmt::Display for Likeness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Bits => "same to the bit",
+            Self::Bits => "bit-identical",
             Self::Rounding => "same to rounding",
             Self::Processor => "further off on another kind of processor",
             Self::Different => "different",

@@ -17,7 +17,7 @@ pub type Tally = [usize; 4];
 ///
 /// ```
 /// use mercer_report::tally_in_words;
-/// assert_eq!(tally_in_words([5, 2, 0, 0]), "5 same to the bit, 2 same to rounding, 0 different");
+/// assert_eq!(tally_in_words([5, 2, 0, 0]), "5 bit-identical, 2 same to rounding, 0 different");
 /// assert!(tally_in_words([5, 2, 1, 0]).contains("1 further off on another kind of processor, 0 different"));
 /// ```
 pub fn tally_in_words([bits, rounding, processor, different]: Tally) -> String {
@@ -193,11 +193,11 @@ impl Again {
     ) -> Result<String, ExperimentError> {
         let all = self.of_artefacts(context, artefacts)?;
         let mut text = format!(
-            "# Records, run again\n\n{} of {} records were run again: {} came out different.\n\nWritten by `mercer reproduce`. *Same to the bit*: every score, fact and \
+            "# Records, run again\n\n{} of {} records were run again: {} came out different.\n\nWritten by `mercer reproduce`. *Bit-identical*: every score, fact and \
             point of a curve that the record has. *Same to rounding*: within the limits that CONTRIBUTING.md states. \
             *By the processor*: further off, where the record was made with other vector instructions. Measurements of \
             times are not compared.\n\n\
-            | study | recorded | run again | same to the bit | same to rounding | by the processor | different |\n\
+            | study | recorded | run again | bit-identical | same to rounding | by the processor | different |\n\
             |:--|--:|--:|--:|--:|--:|--:|\n",
             all.again(),
             all.recorded,

@@ -114,7 +114,11 @@ fn paper_page(
             "Tables",
             "Row `published`: the paper's numbers. Rows below it: ours, one per variant. [What variants and verdicts mean](verdicts). Blue: agrees. Yellow: differs, and a finding says why. Orange, `differs?`: cause unknown. Red, `differs!`: unexplained. Dotted underline: not significantly worse than the best. A click on a number shows its repeats, tests and commands.",
         ),
-        ("Figure", "Figures", "Panels of one quantity share their scale, or say `own scale`."),
+        (
+            "Figure",
+            "Figures",
+            "Panels of one quantity share one scale, at least within a row; others say `own scale`.",
+        ),
     ] {
         let own = own.iter().filter(|(label, _)| label.starts_with(kind));
         let blocks: Vec<Block> = own.flat_map(|(label, own)| blocks(own, label, false)).collect();

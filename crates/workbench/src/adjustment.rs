@@ -4,8 +4,8 @@ use crate::WorkbenchError;
 use crate::rescaling::rescaled;
 use mercer_datasets::Scaling;
 use mercer_learning::{
-    FittedKernel, LearningError, Metric, Predictions, Predictor, Sample, State, Task, by_class,
-    folds, margins,
+    FittedKernel, LearningError, Metric, Predictions, Predictor, Sample, State, Task,
+    averaged_classes, folds, margins,
 };
 use mercer_linalg::{MatrixView, SparseRows};
 use ndarray::{Array1, Array2, ArrayView2};
@@ -212,7 +212,7 @@ pub(crate) const CHOSEN_BY: [Metric; 4] =
 
 /// A metric of a confusion matrix.
 fn of(counts: &[Vec<u64>], metric: Metric) -> f64 {
-    let found: Vec<[f64; 3]> = by_class(counts).into_iter().flatten().collect();
+    let found = averaged_classes(counts);
     let mean = |at: usize| found.iter().map(|own| own[at]).sum::<f64>() / found.len() as f64;
     match metric {
         Metric::Precision => mean(0),

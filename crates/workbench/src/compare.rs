@@ -187,7 +187,7 @@ impl Comparison {
             Some("fewer than two methods have scores")
         } else if self.splits > 1 {
             Some(
-                "some split does not define the metric for two of the methods; another --metric may be",
+                "some split does not define the metric for two of the methods; another --metric may be, and --calibrate gives probabilities",
             )
         } else {
             Some(
@@ -296,6 +296,8 @@ pub fn compare(
         let must = must.to_owned();
         Err(WorkbenchError::Argument { name: "methods", value, must })
     };
+    // A name that is none is said before their number.
+    names.iter().try_for_each(|name| method_for(methods, name, table.task()).map(drop))?;
     if names.len() < 2 {
         return refused(names.join(","), "at least two, separated by commas");
     }

@@ -4,7 +4,8 @@ use crate::kernel_matrix::require_whole;
 use crate::passes::fit_part;
 use crate::{Choices, Splitting, Table, WorkbenchError, method_for, require_weighing};
 use mercer_datasets::Preparation;
-use mercer_learning::{Method, Predictor, Streams, Targets};
+use mercer_learning::{LeftOut, Method, Predictor, Streams, Targets};
+use mercer_linalg::MatrixView;
 use mercer_statistics::wilson_interval;
 use ndarray::{Array2, ArrayView1};
 use serde::Serialize;
@@ -13,8 +14,8 @@ use serde::Serialize;
 ///
 /// ```
 /// use mercer_workbench::Wanted;
-/// let nine_in_ten = Wanted { share: 0.9, each_class: true }; // of every class, however rare
-/// assert!(nine_in_ten.each_class);
+/// let nine_in_ten = Wanted { each_class: true, ..Wanted::share(0.9) }; // of every class, however rare
+/// assert!(!nine_in_ten.jackknife);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wanted {
@@ -22,6 +23,8 @@ pub struct Wanted {
     pub share: f64,
     /// Whether the share holds within each class, and not over all rows together.
     pub each_class: bool,
+    /// Whether each training row is left out by itself, in place of some set apart: jackknife+ of [`crate::Model::jackknife`].
+    pub jackknife: bool,
 }
 
 /// Coverage and size of a method's conformal sets.
@@ -34,7 +37,7 @@ pub struct Wanted {
 /// let file = RowFile::spooled(format!("x,y\n{rows}").as_bytes(), "toys", None)?;
 /// let table = Table::read(&file, &SchemaOptions::default())?;
 /// let splitting = Splitting::Folds { folds: 4, repeats: 1 };
-/// let wanted = Wanted { share: 0.8, each_class: false };
+/// let wanted = Wanted::share(0.8);
 /// let found = coverage(BASELINES, "mean", &table, splitting, wanted, &Choices::plain(), |_, _| {})?;
 /// assert_eq!((found.rows, found.calibration_rows), (80, 15)); // each row tested once; a quarter of 60 calibrates
 /// assert!(found.interval.0 < 0.8 && 0.8 < found.interval.1);
@@ -61,6 +64,8 @@ pub struct Coverage {
     pub splits: usize,
     /// Test rows of one repeat.
     pub rows: u64,
+    /// Whether the rows of the fit calibrated, each left out by itself.
+    pub jackknife: bool,
     /// Calibration rows of the first split.
     pub calibration_rows: usize,
 }
@@ -68,7 +73,7 @@ pub struct Coverage {
 /// Share of the training rows that calibrates.
 const CALIBRATION: f64 = 0.25;
 
-/// Evaluates split conformal prediction. In each split a quarter of the training rows is set apart, and the method is
+/// Evaluates split conformal prediction, or jackknife+ where that is wanted ([`crate::Model::jackknife`]). Of the first, in each split a quarter of the training rows is set apart, and the method is
 /// fitted to the others. The quarter says how far from a prediction the truth may be.
 ///
 /// With `n` calibration rows, of each class by itself if that is wanted, the radius is the `⌈(n + 1) c⌉`-th smallest of
@@ -85,7 +90,7 @@ const CALIBRATION: f64 = 0.25;
 /// # let file = RowFile::spooled(format!("x,kind\n{rows}").as_bytes(), "toys", None)?;
 /// # let table = Table::read(&file, &SchemaOptions::default())?;
 /// let (splitting, choices) = (Splitting::default(), Choices::plain());
-/// let of = |share| Wanted { share, each_class: false };
+/// let of = Wanted::share;
 /// let found = coverage(BASELINES, "kernel-ridge", &table, splitting, of(0.9), &choices, |_, _| {})?;
 /// assert!(found.covered > 0.8 && found.size < 1.5); // mostly the one right class
 /// let refused = coverage(BASELINES, "kernel-ridge", &table, splitting, of(0.99), &choices, |_, _| {});
@@ -123,6 +128,18 @@ pub fn coverage(
     for (index, split) in splits.iter().enumerate() {
         choices.limits.check()?;
         let own = streams.child(&format!("split {index}"));
+        if wanted.jackknife {
+            let (fitted, preparation, _) = fit_part(method, table, &split.train, choices, &own)?;
+            let left = left_out(&*fitted.outcome.predictor, name, choices.threads)?;
+            let sample = table.sample(&split.test, &preparation)?;
+            let ends = wanted.ends(&*left, sample.matrix())?;
+            tally.see_ends(&ends, sample.values().as_ref(), &preparation);
+            if index == 0 {
+                calibration_rows = left.residuals().len();
+            }
+            told(index + 1, splits.len());
+            continue;
+        }
         let apart = Splitting::HoldOut { test: CALIBRATION, repeats: 1 };
         let apart = apart.splits(&table.chosen(&split.train), &own.child("calibration"))?.remove(0);
         let [proper, calibration] = [apart.train, apart.test]
@@ -150,6 +167,7 @@ pub fn coverage(
         method: method.name.to_owned(),
         wanted: wanted.share,
         each_class: wanted.each_class,
+        jackknife: wanted.jackknife,
         covered: share(&(seen, held)),
         interval: wilson_interval((held / repeats).min(rows), rows, 0.95)?,
         size: tally.size / seen as f64,
@@ -167,6 +185,21 @@ struct Tally {
 }
 
 impl Tally {
+    fn see_ends(
+        &mut self,
+        ends: &[(f64, f64)],
+        truths: Option<&ArrayView1<'_, f64>>,
+        by: &Preparation,
+    ) {
+        let unit = by.target().map_or(1.0, |standard| standard.invert(1.0) - standard.invert(0.0));
+        for (&(low, high), truth) in ends.iter().zip(truths.into_iter().flatten()) {
+            let (seen, held) = &mut self.classes[0];
+            *seen += 1;
+            *held += u64::from((low..=high).contains(truth));
+            self.size += (high - low) * unit;
+        }
+    }
+
     fn see(&mut self, scores: &Array2<f64>, truths: &[usize], radii: &[f64], by: &Preparation) {
         let unit = by.target().map_or(1.0, |standard| standard.invert(1.0) - standard.invert(0.0));
         for (row, &truth) in scores.rows().into_iter().zip(truths) {
@@ -184,6 +217,16 @@ impl Tally {
 }
 
 impl Wanted {
+    /// Of all rows together, by some that are set apart.
+    ///
+    /// ```
+    /// let wanted = mercer_workbench::Wanted::share(0.9);
+    /// assert!(!wanted.each_class && !wanted.jackknife);
+    /// ```
+    pub const fn share(share: f64) -> Self {
+        Self { share, each_class: false, jackknife: false }
+    }
+
     fn refused(self, must: impl Into<String>) -> WorkbenchError {
         let value = self.share.to_string();
         WorkbenchError::Argument { name: "coverage", value, must: must.into() }
@@ -196,6 +239,11 @@ impl Wanted {
         }
         if self.each_class && classes == 1 {
             return Err(self.refused("of all rows, without --each-class: the target is a number"));
+        }
+        if self.jackknife && classes > 1 {
+            return Err(self.refused(
+                "of numbers for --jackknife: sets of classes are calibrated by rows apart",
+            ));
         }
         Ok(())
     }
@@ -228,6 +276,57 @@ impl Wanted {
         }
         let radii = found.into_iter().map(|radius| radius.unwrap_or(f64::INFINITY));
         Ok(if self.each_class { radii.collect() } else { radii.cycle().take(classes).collect() })
+    }
+}
+
+/// What a predictor says without each of its rows.
+pub(crate) fn left_out(
+    predictor: &dyn Predictor,
+    method: &str,
+    threads: usize,
+) -> Result<Box<dyn LeftOut>, WorkbenchError> {
+    let left = predictor.left_out(threads).ok_or_else(|| WorkbenchError::Argument {
+        name: "coverage",
+        value: format!("asked of {method} without rows that calibrate"),
+        must: "given some (--calibration FILE): only kernel-ridge leaves its training rows out, of numbers without \
+               weights and at most 12000 rows"
+            .to_owned(),
+    })?;
+    Ok(left?)
+}
+
+impl Wanted {
+    /// The interval of each row by jackknife+: of `f_{−i}(x) + |e_i|` the `⌈(n + 1) c⌉`-th smallest, and of
+    /// `f_{−i}(x) − |e_i|` the `⌈(n + 1) c⌉`-th largest.
+    pub(crate) fn ends(
+        self,
+        left: &dyn LeftOut,
+        inputs: MatrixView<'_>,
+    ) -> Result<Vec<(f64, f64)>, WorkbenchError> {
+        const BLOCK: usize = 256; // rows whose values are held at once
+        let radii = left.residuals().mapv(f64::abs);
+        let n = radii.len();
+        let place = ((n + 1) as f64 * self.share - 1e-9).ceil().max(1.0) as usize;
+        if place > n {
+            let most = n as f64 / (n + 1) as f64;
+            return Err(self.refused(format!(
+                "at most {most:.3} with {n} training rows; ask for less, or add rows"
+            )));
+        }
+        let mut ends = Vec::new();
+        let rows = inputs.dim().0;
+        for start in (0..rows).step_by(BLOCK) {
+            let values = inputs.within(start..(start + BLOCK).min(rows), |part| left.values(part));
+            for row in values.rows() {
+                let nth = |mut own: Vec<f64>, place: usize| {
+                    *own.select_nth_unstable_by(place, f64::total_cmp).1
+                };
+                let high = nth((&row + &radii).to_vec(), place - 1);
+                let low = nth((&row - &radii).to_vec(), n - place);
+                ends.push((low, high));
+            }
+        }
+        Ok(ends)
     }
 }
 
@@ -314,7 +413,7 @@ mod tests {
                 "kernel-ridge",
                 &table,
                 splitting,
-                Wanted { share: wanted, each_class: false },
+                Wanted::share(wanted),
                 &Choices::plain(),
                 |_, _| {},
             )
@@ -345,7 +444,7 @@ mod tests {
                 "kernel-ridge",
                 &table,
                 splitting,
-                Wanted { share, each_class: false },
+                Wanted::share(share),
                 &Choices::plain(),
                 |_, _| {},
             )
@@ -365,6 +464,23 @@ mod tests {
         assert!(of(1.0).is_err() && of(f64::NAN).is_err());
     }
 
+    /// Jackknife+ wastes no rows: it covers as often, and no more widely than a quarter set apart.
+    #[test]
+    fn rows_left_out_one_by_one_cover_as_often_as_was_asked() {
+        let table = data("space_ga/space_ga.svm.xz", None);
+        let splitting = Splitting::HoldOut { test: 0.9, repeats: 200 };
+        let of = |jackknife| {
+            let wanted = Wanted { jackknife, ..Wanted::share(0.9) };
+            let settings = mercer_learning::Settings::new().with("lambda", 1e-3);
+            let choices = Choices { settings, ..Choices::plain() };
+            coverage(BASELINES, "kernel-ridge", &table, splitting, wanted, &choices, |_, _| {})
+        };
+        let (left, apart) = (of(true).unwrap(), of(false).unwrap());
+        assert!((left.covered - 0.9).abs() < 0.01, "{left:?}");
+        assert!(left.size < apart.size, "{left:?} {apart:?}");
+        assert!(left.calibration_rows > 3 * apart.calibration_rows);
+    }
+
     /// One class in ten, among the others: sets of all rows leave it out more often than is wanted.
     #[test]
     fn each_class_is_covered_as_often_as_was_asked() {
@@ -378,7 +494,8 @@ mod tests {
         let table = Table::read(&file, &SchemaOptions::default()).unwrap();
         let splitting = Splitting::HoldOut { test: 0.3, repeats: 200 };
         let of = |share, each_class| {
-            let (wanted, choices) = (Wanted { share, each_class }, Choices::plain());
+            let (wanted, choices) =
+                (Wanted { each_class, ..Wanted::share(share) }, Choices::plain());
             coverage(BASELINES, "kernel-ridge", &table, splitting, wanted, &choices, |_, _| {})
         };
         let [all, each] = [false, true].map(|each| of(0.8, each).unwrap().worst_class.unwrap());
@@ -391,7 +508,7 @@ mod tests {
         assert!(sure.covered > 0.95 - 4.0 * error && sure.size > 1.0, "{sure:?}");
         let refused = of(0.999, true).unwrap_err().to_string();
         assert!(refused.contains("calibration rows in the largest class"), "{refused}");
-        let of_numbers = Wanted { share: 0.9, each_class: true }.check(1);
+        let of_numbers = (Wanted { each_class: true, ..Wanted::share(0.9) }).check(1);
         assert!(of_numbers.unwrap_err().to_string().contains("without --each-class"));
     }
 }

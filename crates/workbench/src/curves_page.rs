@@ -4,7 +4,7 @@ use crate::curves::{average_precision, precision_recall, reliability, roc, thinn
 use crate::intervals::NamedInterval;
 use crate::{Comparison, CurvePoint, Evaluation};
 use mercer_datasets::Truths;
-use mercer_learning::{Predictions, counted};
+use mercer_learning::{Predictions, by_class, counted};
 use mercer_render::{
     Axis, Block, Cell, Column, Figure, Legend, Mark, Panel, Report, Row, Section, Series, Style,
     Table, number,
@@ -278,18 +278,24 @@ fn confusions(methods: &[(&str, &Evaluation)], classes: &[String], id: String) -
     let mut table = Table::new(id, "Which class was taken for which");
     if classes.len() <= ACROSS {
         table = table
-            .caption("Rows of each true class by the class that was predicted, over all splits, and their share of the class.")
+            .caption("Rows of each true class by the class that was predicted, over all splits, and their share of the class. Precision, recall and F1 are of the class.")
             .columns([Column::left("true class")])
-            .columns(classes.iter().map(|name| Column::right(format!("as {name}"))));
+            .columns(classes.iter().map(|name| Column::right(format!("as {name}"))))
+            .columns(["precision", "recall", "F1"].map(Column::right));
         for (title, confusion) in all {
+            let found = by_class(confusion);
             for (class, counts) in confusion.iter().enumerate() {
+                let own = (0..3).map(|at| match found[class] {
+                    Some(own) => Cell::number(own[at], 3),
+                    None => Cell::text("-"),
+                });
                 let cell = |(other, &count): (usize, &u64)| {
                     let cell = Cell::count(count as usize).detail(share(count, counts));
                     if other == class { cell.bold() } else { cell }
                 };
                 let cells = counts.iter().enumerate().map(cell);
                 let name = std::iter::once(Cell::text(classes[class].clone()));
-                table = table.row(Row::new(name.chain(cells)).under(title));
+                table = table.row(Row::new(name.chain(cells).chain(own)).under(title));
             }
         }
         return Block::Table(table);

@@ -102,7 +102,9 @@ pub enum WorkbenchError {
         held: usize,
     },
     /// A method without class probabilities.
-    #[error("`{method}` gives no probabilities{why}; leave --proba and --entropy out for labels")]
+    #[error(
+        "`{method}` gives no probabilities{why}; leave --proba and --entropy out, or take --scores"
+    )]
     NoProbabilities {
         /// The method.
         method: String,

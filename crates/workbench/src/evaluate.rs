@@ -2,7 +2,7 @@ use crate::fit::finite;
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
 use crate::kernel_matrix::{of_matrix, require_whole};
-use crate::notes::{classes_missing, rows_left_out, sorted_by_class};
+use crate::notes::{classes_missing, looks_grouped, rows_left_out, sorted_by_class};
 use crate::passes::fit_part;
 use crate::said::said_of;
 use crate::splitting::singles;
@@ -132,6 +132,8 @@ pub struct HeldOut {
     pub predicted: Predicted,
     /// Class probabilities (rows by classes), where the method has them.
     pub probabilities: Option<Array2<f64>>,
+    /// Of classes without probabilities their decision values.
+    pub scores: Option<Array2<f64>>,
 }
 
 impl Evaluation {
@@ -148,6 +150,7 @@ impl Evaluation {
                 Predictions::Real(values) => Predicted::Values(values),
             },
             probabilities: said.shares,
+            scores: said.decisions,
         }
     }
 }
@@ -199,6 +202,7 @@ pub fn evaluate(
     let mut all_said = Vec::new();
     let mut notes = split_notes(table);
     notes.extend(table.division.as_ref().and_then(Division::note));
+    notes.extend(looks_grouped(table));
     let mut intervals = BTreeMap::new();
     let mut worth = Worth::new(table, choices);
     let metric = choices.metric.unwrap_or(primary(table.task())).name();
@@ -360,6 +364,9 @@ fn mean_over(scores: &[Scores], name: &str) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// Test rows that do not tell how much of their variance is explained.
+const FEW: usize = 5;
+
 /// Metrics that some test part does not define: the R² of one row, the area under the curve without one of the classes.
 /// Also the root of the mean square where every part has one row. They are over all rows of a repeat, which its folds
 /// test once each; then the mean over the repeats. Each with a note; without a value where no rows define it. Before
@@ -374,6 +381,7 @@ fn pooled(
         Splitting::HoldOut { .. } => 1,
     };
     let of_one_row = said.iter().all(|said| said.truths.len() == 1);
+    let of_few = said.iter().filter(|said| said.truths.len() < FEW).count();
     let scores_known = said[0].shares.is_some() || said[0].decisions.is_some();
     let regression = matches!(said[0].truths, Truths::Values(_));
     let mut said = said.into_iter();
@@ -389,10 +397,17 @@ fn pooled(
     };
     let parts = counted(scores.len(), "test part", "test parts");
     let mut found = Vec::new();
-    let names: &[&str] = if regression { &["r2"] } else { &["auc", "average-precision"] };
+    let names: &[&str] = if regression { &["r2", "mape"] } else { &["auc", "average-precision"] };
     // Without scores no part defines them, and that is no news.
     for name in names.iter().copied().filter(|_| regression || scores_known) {
         let without = scores.iter().filter(|own| !own.contains_key(name)).count();
+        if without == 0 && name == "r2" && of_few > 0 {
+            let told = format!(
+                "`r2` says little of test parts of fewer than {FEW} rows: it is taken over all rows of a repeat, and \
+                 has no interval"
+            );
+            found.push((name.to_owned(), mean(name), told));
+        }
         if without == 0 {
             continue;
         }

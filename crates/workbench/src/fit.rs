@@ -3,7 +3,7 @@ use crate::header::{Chosen, DataNote};
 use crate::kernel_matrix::require_whole;
 use crate::prerequisites::{completed, require_room, room};
 use crate::said::unscaled;
-use crate::tuning::tune_sample;
+use crate::tuning::{has_space, tune_sample};
 use crate::{
     Adjustment, Budget, ClassWeight, Header, MAJOR, MINOR, Model, Table, WorkbenchError,
     require_weighing, score,
@@ -138,7 +138,7 @@ pub(crate) fn fit_sample(
     sample.require_two_classes()?;
     method.check_active(&choices.settings, &sample.shape())?;
     require_room(method, sample, choices)?;
-    let tuning = match choices.tune {
+    let tuning = match choices.tune.filter(|_| has_space(method, &sample.shape())) {
         Some(budget) => {
             let fixed = &choices.settings;
             Some(tune_sample(

@@ -2,7 +2,7 @@
 
 use crate::{WorkbenchError, score};
 use mercer_datasets::Truths;
-use mercer_learning::{Metric, Predictions, by_class, ranked_score, rankings, row_losses};
+use mercer_learning::{Metric, Predictions, averaged_classes, ranked_score, rankings, row_losses};
 use mercer_statistics::{row_bootstrap, wilson_interval};
 use ndarray::Array2;
 use std::collections::BTreeMap;
@@ -312,7 +312,7 @@ impl Weighted {
             // Rows are drawn whole.
             counts[pair / classes][pair % classes] += times.round() as u64;
         }
-        let found: Vec<[f64; 3]> = by_class(&counts).into_iter().flatten().collect();
+        let found = averaged_classes(&counts);
         let mean = |at: usize| found.iter().map(|own| own[at]).sum::<f64>() / found.len() as f64;
         let over_classes = |of: fn(&[RankedRow], &[f64]) -> f64| {
             let sum: f64 = self.ranked.iter().map(|ranked| of(ranked, drawn)).sum();

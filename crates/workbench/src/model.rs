@@ -503,7 +503,12 @@ impl Model {
         })
     }
 
-    fn all_prepared(&self, raw: Matrix, file: &str, lines: &[usize]) -> Result<Matrix, DataError> {
+    pub(crate) fn all_prepared(
+        &self,
+        raw: Matrix,
+        file: &str,
+        lines: &[usize],
+    ) -> Result<Matrix, DataError> {
         self.header.preparation.applied(raw, &self.header.schema, file, lines)
     }
 

@@ -1,8 +1,10 @@
 //! Notes on a fit to a person's table, beside the method's own warnings.
 
 use crate::passes::ONE_CLASS;
-use crate::{Header, Scores};
-use mercer_learning::{Method, Metric, Task, counted, fact, find};
+use crate::{Header, Scores, Table};
+use mercer_datasets::{Holds, Truths, shell_word};
+use mercer_learning::{Method, Metric, Task, counted, fact, find, one_line};
+use mercer_linalg::Matrix;
 use std::collections::BTreeMap;
 
 impl Header {
@@ -145,7 +147,7 @@ pub fn no_better(
             format!("a balanced accuracy of {score:.4}")
         }
         Task::Regression
-            if deviation.is_some_and(|deviation| score >= deviation * (1.0 - 1e-9)) =>
+            if deviation.is_some_and(|own| own > 0.0 && score >= own * (1.0 - 1e-9)) =>
         {
             "an error as large as the target's deviation".to_owned()
         }
@@ -160,6 +162,89 @@ pub fn no_better(
             "its columns may say nothing of the target; "
         }
     ))
+}
+
+/// Values of a column from which on its rows may come in groups.
+const GROUPS: usize = 10;
+
+/// The last part of names that identifiers have.
+const IDENTIFIERS: [&str; 12] = [
+    "id",
+    "patient",
+    "subject",
+    "person",
+    "user",
+    "session",
+    "household",
+    "customer",
+    "group",
+    "batch",
+    "site",
+    "family",
+];
+
+/// A note where a column repeats an identifier: it is called one, or each of its categories has one class where chance
+/// would mix them.
+pub(crate) fn looks_grouped(table: &Table) -> Option<String> {
+    let Matrix::Dense(raw) = &table.raw else { return None };
+    if table.division.is_some() || raw.is_empty() {
+        return None;
+    }
+    let mut at = 0;
+    for column in &table.schema.columns {
+        let from = at;
+        at += column.width();
+        let numbers = column.content == Holds::Numbers;
+        let own = &raw.slice(ndarray::s![.., from..at]);
+        let named = is_identifier(&column.name);
+        if numbers && (!named || own.iter().any(|value| value.fract() != 0.0)) {
+            continue;
+        }
+        // Its values: of one-hot categories which cell is 1.
+        let key = |row: ndarray::ArrayView1<'_, f64>| match row.len() {
+            1 => row[0].to_bits(),
+            _ => row.iter().position(|cell| *cell > 0.5).unwrap_or(row.len()) as u64,
+        };
+        let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (row, cells) in own.rows().into_iter().enumerate() {
+            groups.entry(key(cells)).or_default().push(row);
+        }
+        let (count, rows) = (groups.len(), raw.nrows());
+        let repeated = count >= GROUPS && 2 * count <= rows;
+        if repeated && (named || of_one_class(&table.truths, &groups)) {
+            let name = one_line(&column.name);
+            return Some(format!(
+                "column `{name}` has {count} values in {rows} rows: where rows of one value belong together, --groups \
+                 {} keeps them all in training or in test",
+                shell_word(&column.name)
+            ));
+        }
+    }
+    None
+}
+
+/// Whether a name ends as those of identifiers do: `patient`, `user_id`, `userId`.
+fn is_identifier(name: &str) -> bool {
+    let last = name.rsplit(|letter: char| !letter.is_alphanumeric()).next().unwrap_or(name);
+    IDENTIFIERS.iter().any(|own| last.eq_ignore_ascii_case(own))
+        || name.ends_with("Id")
+        || name.ends_with("ID")
+}
+
+/// Whether nearly all groups have one class each, and by chance fewer than half would.
+fn of_one_class(truths: &Truths, groups: &BTreeMap<u64, Vec<usize>>) -> bool {
+    let Truths::Classes(labels) = truths else { return false };
+    let classes = labels.iter().max().map_or(0, |&most| most as usize + 1);
+    let mut shares = vec![0.0; classes];
+    for &label in labels {
+        shares[label as usize] += 1.0 / labels.len() as f64;
+    }
+    let chance = |rows: &Vec<usize>| -> f64 {
+        shares.iter().map(|share: &f64| share.powi(rows.len() as i32)).sum()
+    };
+    let pure = |rows: &&Vec<usize>| rows.iter().all(|&row| labels[row] == labels[rows[0]]);
+    let (all, found) = (groups.len() as f64, groups.values().filter(pure).count() as f64);
+    found >= 0.95 * all && groups.values().map(chance).sum::<f64>() < 0.5 * all
 }
 
 /// The note on a fit by subsets of the rows where some subsets lack a class.

@@ -3,7 +3,7 @@ use crate::provenance::{OF_A_FILE, provenance};
 use crate::{
     Across, Choices, Comparison, Evaluation, Provenance, Table as Rows, WorkbenchError, primary,
 };
-use mercer_learning::{Metric, counted};
+use mercer_learning::{Metric, Task, counted};
 use mercer_render::{
     Axis, Block, Cell, Column, Figure, Kind, Mark, Panel, Report, Row, Section, Series, Table,
     critical_difference, number,
@@ -448,7 +448,8 @@ fn is_share(name: &str) -> bool {
 }
 
 fn larger_is_better(name: &str) -> bool {
-    is_share(name) || ["r2", "auc", "f1", "precision"].contains(&name)
+    let of = [Task::Classification { classes: 2 }, Task::Regression].map(Metric::of_task);
+    of.into_iter().flatten().any(|metric| metric.name() == name && metric.larger_is_better())
 }
 
 fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: String) -> Table {

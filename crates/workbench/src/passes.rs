@@ -3,7 +3,7 @@
 use crate::fit::{FittedTo, fit_sample, fitting, header_of, scores_on};
 use crate::prerequisites::{completed, room};
 use crate::table::task_of;
-use crate::tuning::tune_sample;
+use crate::tuning::{has_space, tune_sample};
 use crate::unheld::{enough, one_class_first};
 use crate::windows::{Rows, Source, affordable, marked, refuse_what_holds_all};
 use crate::{Choices, DataNote, Model, Table, WorkbenchError, method_for};
@@ -42,7 +42,7 @@ fn fit_rows(
     }
     let shape = rows.shape();
     method.check_active(&choices.settings, &shape)?;
-    let tuning = match choices.tune {
+    let tuning = match choices.tune.filter(|_| has_space(method, &shape)) {
         Some(budget) => {
             if first.require_two_classes().is_err() {
                 return Err(one_class_first(size));

@@ -1,6 +1,7 @@
 //! What it takes to make a page again.
 
 use crate::{Choices, Table};
+use mercer_datasets::InputColumn;
 use mercer_learning::{Task, counted};
 use mercer_render::Report;
 
@@ -49,7 +50,12 @@ pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static 
     let filled = match choices.impute {
         Some(impute) => {
             let how = format!("{impute:?}").to_lowercase();
-            format!("{}, {how}", counted(holes, "entry", "entries"))
+            let own = if table.schema.columns.iter().any(InputColumn::counts_missing) {
+                ", missing categories as their own"
+            } else {
+                ""
+            };
+            format!("{}, {how}{own}", counted(holes, "entry", "entries"))
         }
         None => "nothing".to_owned(),
     };

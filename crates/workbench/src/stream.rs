@@ -17,10 +17,13 @@ const NUMBERS: usize = 1 << 20;
 /// let beside = ExtraColumns { entropy: true, ..ExtraColumns::default() };
 /// assert!(!beside.probabilities);
 /// ```
+#[expect(clippy::struct_excessive_bools, reason = "columns, each asked for by itself")]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExtraColumns {
     /// Class probabilities.
     pub probabilities: bool,
+    /// Decision values.
+    pub scores: bool,
     /// How unsure the class is.
     pub entropy: bool,
     /// The standard deviation of a number.
@@ -59,6 +62,8 @@ pub struct PredictedRows {
     pub predicted: Predicted,
     /// Class probabilities (rows by classes), where they were asked for.
     pub probabilities: Option<Array2<f64>>,
+    /// Decision values (rows by classes), where they were asked for.
+    pub scores: Option<Array2<f64>>,
     /// Entropy of the class probabilities of each row, in nats: from 0, sure, to `log K`.
     pub entropy: Option<Array1<f64>>,
     /// The same of the scores, where they are estimates of probabilities themselves
@@ -151,13 +156,14 @@ impl Model {
             } else {
                 None
             };
+            let scores = beside.scores.then(|| self.decision(raw.clone(), file.name(), &lines, 1));
+            let scores = scores.transpose()?;
             let deviation =
                 if beside.deviation { self.deviations(all(), file.name(), &lines)? } else { None };
-            let decision = || self.decision(raw.clone(), file.name(), &lines, 1);
             let sets = beside
                 .within
                 .as_ref()
-                .map(|within| Ok::<_, WorkbenchError>(self.sets(&decision()?, within)));
+                .map(|within| self.sets(raw.clone(), file.name(), &lines, within));
             let sets = sets.transpose()?;
             let probabilities = shares.take_if(|_| beside.probabilities);
             let predicted = self.predict(raw, file.name(), &lines, 1)?;
@@ -167,6 +173,7 @@ impl Model {
                 lines,
                 predicted,
                 probabilities,
+                scores,
                 entropy,
                 embedded_entropy,
                 deviation,

@@ -6,7 +6,7 @@ use crate::windows::first_rows;
 use crate::{Choices, Table, WorkbenchError, require_weighing};
 use mercer_datasets::Scaling;
 use mercer_harness::{Parts, Tuner, tune_with};
-use mercer_learning::{Limits, Method, Metric, Sample, Settings, Streams, Task};
+use mercer_learning::{Limits, Method, Metric, Sample, Settings, Shape, Streams, Task};
 use mercer_records::Tuning;
 use std::str::FromStr;
 
@@ -127,6 +127,11 @@ pub(crate) fn tune_sample(
         Ok(Parts { train, test })
     };
     Ok(tune_with(method, sample, (fixed, &anchor), &tuner, &streams, limits, &prepare)?)
+}
+
+/// Whether there is anything to tune of a method.
+pub(crate) fn has_space(method: &Method, shape: &Shape) -> bool {
+    !(method.space)(shape).axes.is_empty()
 }
 
 /// Refuses a metric that the task does not have.

@@ -92,6 +92,10 @@ pub(crate) struct ColumnArgs {
     /// Predict classes or numbers; auto takes text and few whole numbers as classes.
     #[arg(long, value_enum, default_value = "auto")]
     pub task: TaskName,
+    /// Take this class of two as the positive one: average precision, curves and thresholds are of it [default: the last of
+    /// the sorted classes].
+    #[arg(long, value_name = "CLASS")]
+    pub positive: Option<String>,
     /// Read the first row as column names or as data.
     #[arg(long, value_enum, default_value = "auto")]
     pub header: HeaderName,
@@ -247,11 +251,15 @@ pub(crate) struct FitArgs {
 }
 
 /// What stands beside each prediction.
+#[expect(clippy::struct_excessive_bools, reason = "flags, each typed by itself")]
 #[derive(Debug, Args)]
 pub(crate) struct BesideArgs {
     /// Add class probabilities beside the labels, for methods that have them: see `mercer list methods NAME`.
     #[arg(long)]
     pub proba: bool,
+    /// Add decision values beside the labels, one for each class; the largest is predicted.
+    #[arg(long)]
+    pub scores: bool,
     /// Add how unsure each label is, for the same methods: the entropy of its class probabilities in nats. It runs from 0
     /// (one class has all) to the logarithm of the number of classes. Conditional mean embeddings add an estimate of their
     /// own.
@@ -266,9 +274,10 @@ pub(crate) struct BesideArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WithinArgs {
-    /// Add a set of classes or an interval to each prediction. With 0.9, nine of ten sets contain the true class. Their size
-    /// is learned from the rows of --calibration (split conformal prediction). A set may be empty.
-    #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibration")]
+    /// Add a set of classes or an interval to each prediction. With 0.9, nine of ten contain the truth. Their size is learned
+    /// from the rows of --calibration (split conformal prediction). A model of kernel-ridge for numbers needs no such rows: it
+    /// leaves out each row of its fit (jackknife+). A set may be empty.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     pub coverage: Option<f64>,
     /// Reach the coverage in each class, not only over all rows. A class with too few calibration rows is in every set.
     #[arg(long, requires = "coverage")]
@@ -337,11 +346,12 @@ pub(crate) struct PredictArgs {
 }
 
 /// What is decided when a method is fitted, and not when a model is scored.
-const OF_A_FIT: [&str; 29] = [
+const OF_A_FIT: [&str; 30] = [
     "method",
     "target",
     "task",
     "header",
+    "positive",
     "categorical",
     "categories",
     "keep_na",
@@ -369,6 +379,7 @@ const OF_A_FIT: [&str; 29] = [
     "test",
 ];
 
+#[expect(clippy::struct_excessive_bools, reason = "flags, each typed by itself")]
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArgs {
     /// Score this model file on all rows of the data; or name a --method to fit. A model takes no column, split or setting
@@ -394,6 +405,9 @@ pub(crate) struct EvaluateArgs {
     /// Reach the coverage in each class, not only over all rows. A class with too few calibration rows is in every set.
     #[arg(long, requires = "coverage")]
     pub each_class: bool,
+    /// Leave out each training row by itself in place of the quarter (jackknife+, for kernel-ridge and numbers).
+    #[arg(long, requires = "coverage", conflicts_with = "each_class")]
+    pub jackknife: bool,
     /// Write the prediction of each test row to FILE, by fits to other rows, with its line and its target; of several
     /// repeats the first.
     #[arg(long, value_name = "FILE.csv", conflicts_with = "coverage")]

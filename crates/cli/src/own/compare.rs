@@ -1,7 +1,7 @@
 use super::args::CompareArgs;
 use super::{
     about, bar, choices, claim, command, default_folds, full_name, limits, open, print_json,
-    read_divided, say_if_untunable, say_of_parts, schema_options, splitting, task, today,
+    read_divided, say_if_untunable, say_of_parts, schema_options, splitting, task, today, watch,
 };
 use crate::Ended;
 use crate::columns::Listing;
@@ -55,6 +55,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         }
     }
     let bar = bar(quiet);
+    let watch = watch(args.choices.max_seconds, quiet);
     let (mut done, mut files) = (0, Vec::new());
     for table in &tables {
         let told = |name: &str, _: usize, of: usize| {
@@ -65,6 +66,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         };
         files.push(compare(&methods, &names, table, splitting(&args.split), &choices, told)?);
     }
+    drop(watch);
     bar.finish_and_clear();
     for file in &files {
         for note in &file.notes {

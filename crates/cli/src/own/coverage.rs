@@ -16,7 +16,8 @@ pub(super) fn print(
         print_json(found)?;
         return Ok(Ended::Done);
     }
-    let calibration = counted(found.calibration_rows, "calibration row", "calibration rows");
+    let rows = if found.jackknife { "rows left out one by one" } else { "calibration rows" };
+    let calibration = counted(found.calibration_rows, "calibration row", rows);
     print_words(&format!("{} on {about}; {how}; {calibration} in the first", found.method))?;
     let mut stdout = std::io::stdout();
     writeln!(stdout)?;

@@ -2,7 +2,7 @@ use super::args::EvaluateArgs;
 use super::{
     about, bar, choices, claim, command, default_folds, full_name, limits, open, print_json,
     quoted, read_divided, say_if_no_better, say_if_untunable, say_of_parts, schema_options,
-    splitting, threads, today,
+    splitting, threads, today, watch,
 };
 use crate::Ended;
 use crate::columns::Listing;
@@ -51,20 +51,24 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             say_if_untunable(&name, &choices, table.task());
             let splitting = splitting(&args.split);
             let bar = bar(quiet);
+            let watch = watch(args.choices.max_seconds, quiet);
             let told = |at: usize, of: usize| {
                 bar.set_length(of as u64);
                 bar.set_position(at as u64);
             };
             if let Some(share) = args.coverage {
-                let wanted = Wanted { share, each_class: args.each_class };
+                let wanted =
+                    Wanted { share, each_class: args.each_class, jackknife: args.jackknife };
                 let found = coverage(&methods, &name, &table, splitting, wanted, &choices, told)
                     .map_err(|error| default_folds(error, &args.split))?;
+                drop(watch);
                 bar.finish_and_clear();
                 let how = table.describe(splitting);
                 return super::coverage::print(&found, &about(&table), &how, args.json);
             }
             let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)
                 .map_err(|error| default_folds(error, &args.split))?;
+            drop(watch);
             bar.finish_and_clear();
             (evaluation, table.describe(splitting), table)
         }
@@ -94,6 +98,9 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     if let Some(out) = &predictions {
         out.write_bytes(held_out(&evaluation, &table).as_bytes())?;
         tracing::info!("{}", out.path().display());
+    }
+    if args.split.importance && report.is_none() && !args.json {
+        tracing::warn!("--importance shows in the page (--report FILE) and in --json, not here");
     }
     if args.json {
         print_json(&as_json(&evaluation, &how, &table))?;
@@ -143,10 +150,12 @@ fn of_model(args: &EvaluateArgs, path: &Path) -> anyhow::Result<(Evaluation, Str
 fn held_out(evaluation: &Evaluation, table: &Table) -> String {
     let labels: Vec<String> =
         table.schema.target.labels.iter().map(|label| quoted(label)).collect();
-    let HeldOut { lines, truths, predicted, probabilities } = evaluation.held_out(table);
+    let HeldOut { lines, truths, predicted, probabilities, scores } = evaluation.held_out(table);
     let mut text = format!("line,{},prediction", quoted(&table.schema.target.name));
-    if probabilities.is_some() {
-        let shares = table.schema.target.labels.iter().map(|label| format!("p({label})"));
+    let beside = probabilities.as_ref().map(|own| ("p", own));
+    let beside = beside.or_else(|| scores.as_ref().map(|own| ("score", own)));
+    if let Some((what, _)) = beside {
+        let shares = table.schema.target.labels.iter().map(|label| format!("{what}({label})"));
         text.extend(shares.map(|head| format!(",{}", quoted(&head))));
     }
     text.push('\n');
@@ -160,7 +169,7 @@ fn held_out(evaluation: &Evaluation, table: &Table) -> String {
             Predicted::Values(values) => values[row].to_string(),
         };
         text.push_str(&[line.to_string(), truth, said].join(","));
-        let shares = probabilities.iter().flat_map(|shares| shares.row(row));
+        let shares = beside.iter().flat_map(|(_, own)| own.row(row));
         text.extend(shares.map(|share| format!(",{share}")));
         text.push('\n');
     }

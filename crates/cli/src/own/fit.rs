@@ -2,7 +2,7 @@ use super::args::FitArgs;
 use super::{
     LARGE, adjusted, choices, claim, clock, filled, full_name, limits, mebibytes, numbering, open,
     plain, print_json, refuse_weights_in_passes, say_if_no_better, say_if_untunable,
-    say_of_weights, schema_options, unconverged, weighed,
+    say_of_weights, schema_options, unconverged, watch, weighed,
 };
 use crate::Ended;
 use mercer_learning::{counted, find, one_line};
@@ -27,6 +27,7 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     let file = open(&args.table.data, &args.table.columns.file)?;
     let options = schema_options(&args.table.columns, &args.choices);
     let clock = clock(quiet, format!("{name} on {}", file.name()));
+    let watch = watch(args.choices.max_seconds, quiet);
     let model = if let Some(buffer) = args.choices.buffer {
         fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?
     } else {
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
         say_of_weights(&table);
         fit(&methods, &name, &table, &choices)?
     };
+    drop(watch);
     clock.finish_and_clear();
     let seconds = started.elapsed().as_secs_f64();
     say_if_untunable(&name, &choices, model.header.task());

@@ -7,6 +7,7 @@ use mercer_datasets::{Holds, Scaling};
 use mercer_learning::{counted, find, one_line};
 use mercer_methods::all;
 use mercer_workbench::{Header, Model, Origin, solved_at};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Names shown of a long list.
@@ -102,10 +103,22 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
                 counted(header.training_rows, "training row", "training rows")
             ),
         ),
-        ("facts", numbers(&mut header.facts.iter())),
+        ("facts", numbers(&mut in_units(header).iter())),
         ("format", format!("{}, written by version {}", header.format, header.library)),
     ]);
     lines
+}
+
+/// The facts of a fit, errors in the unit of the target: the fit saw it at deviation 1.
+fn in_units(header: &Header) -> BTreeMap<String, f64> {
+    let unit = header.preparation.target().map_or(1.0, |standard| standard.deviation);
+    let mut facts = header.facts.clone();
+    for name in ["leave-one-out", "generalised-cross-validation"] {
+        if let Some(error) = facts.get_mut(name) {
+            *error *= unit * unit;
+        }
+    }
+    facts
 }
 
 /// The settings that do nothing beside the others, where the method is known.

@@ -24,10 +24,10 @@ use args::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_datasets::{
     Categories, Header, Holds, Impute, Imputed, Imputer, InputColumn, Kind, Numbering, Row,
-    RowFile, RowFormat, Schema, SchemaOptions, Widened, shell_word,
+    RowFile, RowFormat, Schema, SchemaOptions, Truths, Widened, shell_word,
 };
 use mercer_harness::{Stop, TrialLimits, free_memory, leave};
-use mercer_learning::{Settings, Shape, Task, counted, find};
+use mercer_learning::{Settings, Shape, Task, counted, find, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
     Adjustment, Budget, Calibration, Choices, DivideBy, Header as ModelHeader, Output, RowWeights,
@@ -36,7 +36,9 @@ use mercer_workbench::{
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Other names of methods: short ones, and those of other programs.
 const SHORT: [(&str, &str); 9] = [
@@ -69,6 +71,12 @@ pub(crate) fn open(data: &Path, args: &FileArgs) -> anyhow::Result<RowFile> {
         FormatName::Svmlight => RowFormat::Svmlight,
         FormatName::Parquet => RowFormat::Parquet,
     });
+    if args.separator.is_some() && matches!(format, Some(RowFormat::Svmlight | RowFormat::Parquet))
+    {
+        anyhow::bail!(
+            "--separator: fields are separated in a text alone; leave it or --format out"
+        );
+    }
     let format = args.separator.map(RowFormat::Text).or(format);
     let file = RowFile::open(data, format).map_err(WorkbenchError::from)?;
     let given = [
@@ -102,6 +110,7 @@ pub(super) fn schema_options(args: &ColumnArgs, choices: &FitChoices) -> SchemaO
             HeaderName::Yes => Header::Yes,
             HeaderName::No => Header::No,
         },
+        positive: args.positive.clone(),
         drop: args.drop.clone(),
         categorical: args.categorical.clone(),
         categories: match args.categories {
@@ -182,7 +191,9 @@ pub(super) fn choices<'a>(
             must: "NAME=VALUE, such as features=500".to_owned(),
         })?;
         // What is no JSON is a word.
-        let value = serde_json::from_str(value).map_or_else(|_| Value::from(value), whole);
+        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let word = || number(value).map_or_else(|| Value::from(value), Value::from);
+        let value = serde_json::from_str(value).map_or_else(|_| word(), whole);
         // Of one of several methods that are compared.
         let owned =
             name.split_once('.').map(|(method, own)| format!("{}.{own}", full_name(method)));
@@ -419,6 +430,49 @@ pub(super) fn bar(quiet: bool) -> ProgressBar {
     ticking(bar, shown)
 }
 
+/// Looks after work that may not look at the time itself: ends it a little after its limit, and says in a pipe that it
+/// goes on.
+pub(super) struct Watch(Arc<AtomicBool>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Watches until it is dropped.
+pub(super) fn watch(seconds: Option<f64>, quiet: bool) -> Watch {
+    let done = Arc::new(AtomicBool::new(false));
+    let seen = done.clone();
+    // What heeds the limit ends by itself before.
+    let limit =
+        seconds.and_then(|own| Duration::try_from_secs_f64(own + (own / 10.0).max(1.0)).ok());
+    let silent = quiet || std::io::stderr().is_terminal();
+    std::thread::spawn(move || {
+        let (start, mut next) = (Instant::now(), Duration::from_secs(20));
+        while !seen.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(50));
+            let gone = start.elapsed();
+            if limit.is_some_and(|limit| gone > limit) && !seen.load(Ordering::Relaxed) {
+                Output::abandon();
+                let gone = gone.as_secs_f64();
+                eprintln!(
+                    "error: stopped after {gone:.1} s (--max-seconds), in the middle of a step; nothing is written"
+                );
+                leave(1);
+            }
+            if gone >= next && !silent {
+                tracing::info!(
+                    "still at work after {} s (--max-seconds N would end it)",
+                    next.as_secs()
+                );
+                next *= 3;
+            }
+        }
+    });
+    Watch(done)
+}
+
 /// A clock on standard error beside work whose steps are not known, where that is a terminal.
 pub(super) fn clock(quiet: bool, what: String) -> ProgressBar {
     let shown = !quiet && std::io::stderr().is_terminal();
@@ -540,6 +594,19 @@ const REPEATED: usize = 20;
 /// Says of a table that is divided what its scores do not show: what is filled in every training part,
 /// and rows that occur again.
 pub(super) fn say_of_parts(table: &Table, impute: Option<Impute>) {
+    if let (Truths::Classes(classes), [first, second]) =
+        (&table.truths, &table.schema.target.labels[..])
+    {
+        let rows = classes.iter().filter(|class| **class == 1).count();
+        if rows > 2 * (classes.len() - rows) {
+            tracing::info!(
+                "average precision, curves and thresholds are of `{}`, the more common class; --positive {} makes \
+                 them of the other",
+                one_line(second),
+                shell_word(first)
+            );
+        }
+    }
     let repeated = table.repeated();
     if repeated * REPEATED >= table.rows() && repeated > 0 {
         tracing::warn!(

@@ -85,7 +85,13 @@ fn write_all(
     let (probabilities, entropy) = (args.beside.proba, args.beside.entropy);
     let within = within(model, args, unknown, &widened.drop)?;
     let deviation = args.beside.deviation;
-    let beside = ExtraColumns { probabilities, entropy, deviation, within, widened };
+    let scores = args.beside.scores;
+    if scores && labels.is_empty() {
+        anyhow::bail!(
+            "--scores: the model was fitted to numbers, and what it predicts is its decision value"
+        );
+    }
+    let beside = ExtraColumns { probabilities, scores, entropy, deviation, within, widened };
     if deviation {
         let none = Array2::zeros((0, schema.width()));
         if model.deviations(none, file.name(), &[])?.is_none() {
@@ -115,24 +121,8 @@ fn write_all(
         }
     }
     refuse_second_prediction(&args.keep)?;
-    let mut heads = Some(if args.json {
-        "[\n".to_owned()
-    } else {
-        let mut heads: Vec<String> = args.keep.iter().map(|name| quoted(name)).collect();
-        heads.extend(numbered.then(|| LINE.to_owned()));
-        heads.push("prediction".to_owned());
-        if args.beside.proba {
-            heads.extend(labels.iter().map(|label| quoted(&format!("p({label})"))));
-        }
-        heads.extend(deviation.then(|| DEVIATION.to_owned()));
-        if beside.within.is_some() {
-            let ends: &[&str] = if labels.is_empty() { &[LOW, HIGH] } else { &[SET] };
-            heads.extend(ends.iter().map(|&head| head.to_owned()));
-        }
-        heads.extend(args.beside.entropy.then(|| ENTROPY.to_owned()));
-        heads.extend(embeds_entropy.then(|| EMBEDDED_ENTROPY.to_owned()));
-        format!("{}\n", heads.join(","))
-    });
+    let kinds = (beside.within.is_some(), embeds_entropy);
+    let mut heads = Some(head(args, labels, numbered, kinds));
     let fields: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
     let filled = AtomicUsize::new(0);
     let form = |rows: PredictedRows| {
@@ -171,6 +161,38 @@ fn write_all(
     Ok(count)
 }
 
+/// The line above the predictions; `kinds` says whether sets and a second entropy stand beside them.
+fn head(
+    args: &PredictArgs,
+    labels: &[String],
+    numbered: bool,
+    (sets, embedded): (bool, bool),
+) -> String {
+    if args.json {
+        return "[\n".to_owned();
+    }
+    let of_classes = |what: &str| -> Vec<String> {
+        labels.iter().map(|label| quoted(&format!("{what}({label})"))).collect()
+    };
+    let mut heads: Vec<String> = args.keep.iter().map(|name| quoted(name)).collect();
+    heads.extend(numbered.then(|| LINE.to_owned()));
+    heads.push("prediction".to_owned());
+    if args.beside.proba {
+        heads.extend(of_classes("p"));
+    }
+    if args.beside.scores {
+        heads.extend(of_classes("score"));
+    }
+    heads.extend(args.beside.deviation.then(|| DEVIATION.to_owned()));
+    if sets {
+        let ends: &[&str] = if labels.is_empty() { &[LOW, HIGH] } else { &[SET] };
+        heads.extend(ends.iter().map(|&head| head.to_owned()));
+    }
+    heads.extend(args.beside.entropy.then(|| ENTROPY.to_owned()));
+    heads.extend(embedded.then(|| EMBEDDED_ENTROPY.to_owned()));
+    format!("{}\n", heads.join(","))
+}
+
 /// What --coverage asks for, learned from the rows of --calibration.
 fn within(
     model: &Model,
@@ -178,9 +200,10 @@ fn within(
     unknown: Unknown,
     left_out: &[String],
 ) -> anyhow::Result<Option<Conformal>> {
-    let (Some(share), Some(path)) = (args.beside.within.coverage, &args.beside.within.calibration)
-    else {
-        return Ok(None);
+    let Some(share) = args.beside.within.coverage else { return Ok(None) };
+    let wanted = Wanted { each_class: args.beside.within.each_class, ..Wanted::share(share) };
+    let Some(path) = &args.beside.within.calibration else {
+        return Ok(Some(model.jackknife(wanted, threads(args.threads))?));
     };
     let parted = model.header.schema.target.labels.iter().find(|label| label.contains(PARTS));
     if let Some(label) = parted.filter(|_| !args.json) {
@@ -202,7 +225,6 @@ fn within(
     }
     let widened = Widened { drop, unknown, ..Widened::default() };
     let table = Table::wider(&file, model.header.schema.clone(), &widened)?;
-    let wanted = Wanted { share, each_class: args.beside.within.each_class };
     Ok(Some(model.conformal(&table, wanted, threads(args.threads))?))
 }
 
@@ -231,7 +253,7 @@ fn lines(rows: &PredictedRows, labels: &[String], fields: &[String], numbered: b
             Predicted::Values(values) => write!(text, "{}", values[row]),
         };
         written.expect("a string takes all that is written to it");
-        let shares = rows.probabilities.iter().flat_map(|shares| shares.row(row));
+        let shares = rows.probabilities.iter().chain(&rows.scores).flat_map(|own| own.row(row));
         for number in shares {
             write!(text, ",{number}").expect("a string takes all that is written to it");
         }
@@ -272,10 +294,11 @@ fn objects(rows: &PredictedRows, labels: &[String], keep: &[String], numbered: b
         if numbered {
             object.insert(LINE.to_owned(), json!(rows.lines[row]));
         }
-        if let Some(shares) = &rows.probabilities {
-            let named = labels.iter().zip(shares.row(row)).map(|(l, &p)| (l.clone(), json!(p)));
+        for (name, own) in [("probabilities", &rows.probabilities), ("scores", &rows.scores)] {
+            let Some(own) = own else { continue };
+            let named = labels.iter().zip(own.row(row)).map(|(l, &p)| (l.clone(), json!(p)));
             let named = json!(named.collect::<serde_json::Map<_, _>>());
-            object.insert("probabilities".to_owned(), named);
+            object.insert(name.to_owned(), named);
         }
         object.extend(rows.deviation.iter().map(|each| (DEVIATION.to_owned(), json!(each[row]))));
         match &rows.sets {

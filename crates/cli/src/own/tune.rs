@@ -1,7 +1,7 @@
 use super::args::TuneArgs;
 use super::{
     about, choices, claim, clock, command, full_name, limits, open, print_json, read_table,
-    say_of_parts, schema_options, today,
+    say_of_parts, schema_options, today, watch,
 };
 use crate::Ended;
 use crate::columns::{print_aligned, print_words};
@@ -33,7 +33,9 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     require_weighing(&methods, method.name, &table, &choices)?;
     let budget = choices.tune.unwrap_or(Budget::default());
     let clock = clock(quiet, format!("tuning {} on {}", method.name, table.name));
+    let watch = watch(args.choices.max_seconds, quiet);
     let tuning = tune(method, &table, budget, &choices)?;
+    drop(watch);
     clock.finish_and_clear();
     if tuning.history.iter().all(|step| step.score.is_none()) {
         tracing::warn!("no candidate ended within the budget: the defaults are taken, untried");

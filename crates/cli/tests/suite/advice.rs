@@ -338,16 +338,20 @@ fn what_a_message_offers_works() {
 const SAID: [&str; 5] = ["--buffer", "--data", "--decimal", "--task", "--header"];
 
 /// Flags that messages name as words about what was typed, or that other tests of this program type.
-const ELSEWHERE: [&str; 15] = [
+const ELSEWHERE: [&str; 19] = [
     "--buffer",
+    "--calibrate",
     "--class-weight",
     "--data",
     "--decimal",
     "--each-class",
     "--force",
     "--groups",
+    "--jackknife",
     "--methods-from",
     "--metric",
+    "--positive",
+    "--skip",
     "--split-column",
     "--test",
     "--threads",

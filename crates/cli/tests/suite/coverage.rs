@@ -75,14 +75,17 @@ fn predict_adds_intervals_that_hold_as_many_new_rows_as_was_asked() {
     let text = place.run(line).with_code(0).stdout;
     assert!(text.starts_with("prediction,low,high\n"), "{text}");
     let truths = noisy(500, 900);
-    let truths = truths.lines().skip(1).map(|line| line.split(',').nth(1).unwrap());
-    let held = text.lines().skip(1).zip(truths).filter(|(line, truth)| {
-        let ends: Vec<f64> = line.split(',').map(|number| number.parse().unwrap()).collect();
-        (ends[1]..=ends[2]).contains(&truth.parse().unwrap())
-    });
+    let truths: Vec<&str> =
+        truths.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
+    let held = |text: &str| {
+        let within = |(line, truth): &(&str, &&str)| {
+            let ends: Vec<f64> = line.split(',').map(|number| number.parse().unwrap()).collect();
+            (ends[1]..=ends[2]).contains(&truth.parse().unwrap())
+        };
+        text.lines().skip(1).zip(&truths).filter(within).count()
+    };
     // 360 of 400 in the mean; calibration and test together deviate by some 10 rows.
-    let held = held.count();
-    assert!((320..=395).contains(&held), "{held}");
+    assert!((320..=395).contains(&held(&text)), "{}", held(&text));
     let json = place.run(&format!("{line} --json")).with_code(0).json();
     assert!(json[0]["low"].as_f64().unwrap() < json[0]["high"].as_f64().unwrap());
 
@@ -102,8 +105,17 @@ fn predict_adds_intervals_that_hold_as_many_new_rows_as_was_asked() {
     let said = place.run(&format!("{wider} --drop w,nothing")).with_code(1).stderr;
     assert!(said.contains("neither file has a column `nothing`"), "{said}");
 
-    let alone = "predict m.safetensors --data new.csv --coverage 0.9";
-    assert!(place.run(alone).with_code(2).stderr.contains("--calibration"));
+    // Kernel ridge needs no rows apart; what cannot leave its rows out says so.
+    let alone = "predict m.safetensors --data new.csv --coverage";
+    let left_out = place.run(&format!("{alone} 0.9")).with_code(0).stdout;
+    assert!((320..=395).contains(&held(&left_out)), "{}", held(&left_out));
+    let said = place.run(&format!("{alone} 0.999")).with_code(2).stderr;
+    assert!(said.contains("at most 0.997 with 300 training rows"), "{said}");
+    place.run("fit --method mean --data fit.csv --out m.safetensors --force").with_code(0);
+    assert!(place.run(&format!("{alone} 0.9")).with_code(2).stderr.contains("--calibration FILE"));
+    let line = "evaluate --method kernel-ridge --data fit.csv --coverage 0.9 --jackknife";
+    let text = place.run(line).with_code(0).stdout;
+    assert!(text.contains("240 rows left out one"), "{text}");
 }
 
 /// The classes of a set are parted by a sign in CSV.

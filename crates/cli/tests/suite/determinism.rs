@@ -166,7 +166,7 @@ fn shared_out(place: &Place, what: &[&str], shares: &[(usize, usize)]) -> String
     }
     let count = reference.map_or(0, |records| records.len());
     format!(
-        "## Jobs and shards\n\nThe {count} records are the same to the bit, however many processes and jobs share the work. \
+        "## Jobs and shards\n\nThe {count} records are bit-identical, however many processes and jobs share the work. \
          Tried: {} (processes x jobs of each).\n",
         said.join(", ")
     )
@@ -183,7 +183,7 @@ fn measure(what: &[&str], shares: &[(usize, usize)]) -> String {
     let (processor, level) = host.rsplit_once(", ").unwrap_or((&host, "unknown"));
     let mut cores = vec![BEST.blas(&place)];
     let mut text = format!(
-        "# Determinism\n\nOn one processor, results are the same to the bit for any number of jobs and processes. With lower \
+        "# Determinism\n\nOn one processor, results are bit-identical for any number of jobs and processes. With lower \
          vector instructions some methods differ; the tables below say by how much.\n\n\
          Written by `just determinism` at revision {}, on {processor} with {level}. Trials: {}.\n\n{shared}\n## Levels\n\n\
          The same trials at lower levels, beside the best. `MERCER_DISPATCH` lowers our own loops, `OPENBLAS_CORETYPE` \

@@ -260,7 +260,7 @@ fn committed_records_are_shown_at_once_and_run_again_within_a_budget() {
 
     let again = place.run(&format!("reproduce {PAPER} --minutes 1")).with_code(0);
     assert!(
-        again.stderr.contains("askl: 3 of 3 recorded trials run again here: 3 same to the bit"),
+        again.stderr.contains("askl: 3 of 3 recorded trials run again here: 3 bit-identical"),
         "{again:?}"
     );
     assert_eq!(place.records("results").len(), 3);
@@ -322,10 +322,7 @@ fn a_result_that_differs_from_its_record_is_an_error_that_names_it() {
     place.run("results compact").with_code(0);
     std::fs::remove_dir_all(place.path("results")).unwrap();
     let ended = place.run(&format!("reproduce {PAPER} --all")).with_code(3);
-    assert!(
-        ended.stderr.contains("2 same to the bit, 0 same to rounding, 1 different"),
-        "{ended:?}"
-    );
+    assert!(ended.stderr.contains("2 bit-identical, 0 same to rounding, 1 different"), "{ended:?}");
     let told = "show askl/table2:printed:sk:segment` has both";
     assert!(ended.stderr.contains("different: askl/table2 printed segment sk repeat"), "{ended:?}");
     assert!(ended.stderr.contains(told), "{ended:?}");

@@ -139,7 +139,7 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
         }
         faults.extend(browser.complaints().into_iter().map(|said| format!("{name}: {said}")));
         if name == "askl.html" {
-            let shown = json!([["printed", "published"], ["published", "tuned"]]);
+            let shown = json!([["published", "released"], ["published", "tuned"]]);
             assert_eq!(browser.value(TUNED), shown, "one variant at a time");
             let drawer = browser.value(DRAWER);
             assert_eq!((&drawer[0], &drawer[1]), (&json!(true), &json!(30)), "repeats: {drawer}");
@@ -157,13 +157,13 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
         assert!(bytes <= 307_200, "{name}: {bytes} bytes without its figures");
         if name == "index.html" {
             browser.value("document.getElementById('search').focus()");
-            let fetched = || browser.value("globalThis.PLACES ? PLACES.length : 0").as_u64();
+            let mut fetched = || browser.value("globalThis.PLACES ? PLACES.length : 0").as_u64();
             let tries = (0..100).find(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(50));
                 fetched() > Some(0)
             });
             assert!(tries.is_some() && fetched() > Some(300), "places to search for");
-            let found = |words: &str| {
+            let mut found = |words: &str| {
                 let told = json!(words);
                 browser.value(&format!(
                     "(() => {{ const box = document.getElementById('search'); box.value = {told}; \
@@ -173,11 +173,11 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
             };
             for (words, address) in [
                 ("kernel ridge regression method", "methods.html#"),
-                ("test rows tuned clipped", "findings.html#finding-"),
-                ("add a dataset", "extend.html#"),
+                ("weights frozen output", "findings.html#finding-askl-frozen"),
+                ("add a baseline", "extend.html#"),
             ] {
-                let found = found(words).to_string();
-                assert!(found.contains(address), "{words}: {found}");
+                let seen = found(words).to_string();
+                assert!(seen.contains(address), "{words}: {seen}");
             }
             assert_eq!(found("no-such-word"), json!([]));
             found("");

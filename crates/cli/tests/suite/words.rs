@@ -229,7 +229,7 @@ fn a_file_that_is_no_table_is_called_what_it_is() {
         ("page.csv", "is a web page, not a table; fetch the file itself"),
         ("zip.csv", "is a zip archive, or a spreadsheet; unpack it"),
         ("parquet.csv", "is not Parquet, or packed, which Parquet may not be, or cut short"),
-        ("title.csv", "has 2 fields, expected 1; if the first row is a title, remove it"),
+        ("title.csv", "has 2 fields, expected 1; if the first row is a title, skip it (--skip 1)"),
         ("comma.csv", "comma.csv:2: has 3 fields, expected 2; remove the `,` at its end"),
         ("rnames.csv", "if each row begins with a name, name that column too"),
         (

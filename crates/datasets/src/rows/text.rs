@@ -327,7 +327,7 @@ impl Record {
         let remedy = if found < width {
             "add empty fields, or remove the line".to_owned()
         } else if width == 1 {
-            "if the first row is a title, remove it, or begin it with #".to_owned()
+            "if the first row is a title, skip it (--skip 1), or begin it with #".to_owned()
         } else if found == width + 1 && self.trimmed(found - 1).is_empty() {
             format!("remove the {mark} at its end, or end all lines with one")
         } else if found == width + 1 && second {
@@ -351,7 +351,10 @@ impl Record {
     /// Writes numbers whose decimals begin with a comma as numbers are written here; returns one with a point that can
     /// stand between no thousands.
     fn point_decimals(&mut self) -> Option<String> {
-        if !self.text.contains([',', '.']) {
+        let plain = |letter: char| {
+            letter != ',' && letter != '.' && !crate::number::MARKS.contains(&letter)
+        };
+        if self.text.chars().all(plain) {
             return None;
         }
         let (mut text, mut ends, mut start) = (String::new(), Vec::new(), 0);
@@ -388,7 +391,8 @@ fn with_point(text: &str) -> Option<String> {
         None => (number, ""),
     };
     let (whole, decimals) = size.split_once(',').map_or((size, None), |(a, b)| (a, Some(b)));
-    let mut groups = whole.split('.');
+    let apart = |letter: char| letter == '.' || crate::number::MARKS.contains(&letter);
+    let mut groups = whole.split(apart);
     let first = groups.next()?;
     let rest: Vec<&str> = groups.collect();
     let thousands = rest.iter().all(|group| group.len() == 3 && digits(group))

@@ -4,7 +4,8 @@ mod target;
 
 use super::reading::input;
 use super::{
-    Categories, Holds, InputColumn, Numbering, Schema, called, near_column, separator_hint,
+    Categories, Holds, InputColumn, Numbering, Schema, TargetColumnKept, called, near_column,
+    separator_hint, shown,
 };
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::shell::shell_word;
@@ -64,6 +65,8 @@ pub struct SchemaOptions {
     /// Classes or numbers; `None` guesses. Text is classes. So are whole numbers with at most 50 different values, each
     /// twice on average.
     pub kind: Option<Kind>,
+    /// The class of two that average precision, curves and thresholds are of; the last of the sorted ones without it.
+    pub positive: Option<String>,
     /// Whether the first row is a header.
     pub header: Header,
     /// Columns to leave out, by name or number, one or several with commas between them.
@@ -83,6 +86,31 @@ pub struct SchemaOptions {
     pub missing_is_category: bool,
     /// How much the file may hold.
     pub limits: Limits,
+}
+
+/// The target with its positive class last.
+fn with_positive(
+    mut target: TargetColumnKept,
+    positive: Option<&str>,
+    file: &RowFile,
+) -> Result<TargetColumnKept, DataError> {
+    let Some(positive) = positive else { return Ok(target) };
+    if target.labels.len() != 2 || !target.labels.iter().any(|label| label == positive) {
+        let found = match target.labels.len() {
+            0 => "numbers".to_owned(),
+            2 => format!("`{}` and `{}`", shown(&target.labels[0]), shown(&target.labels[1])),
+            more => format!("{more} classes"),
+        };
+        let problem = format!(
+            "has no `{}` among two classes (--positive): its target has {found}",
+            shown(positive)
+        );
+        return Err(DataError::flag(file.name(), problem));
+    }
+    if target.labels[0] == positive {
+        target.labels.swap(0, 1);
+    }
+    Ok(target)
 }
 
 /// Levels of a column at most: more is no category but free text, or a number in disguise.
@@ -169,6 +197,7 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
     };
     let columns = known.into_iter().map(column).collect();
     let target = targets.conclude(file, "target", 0, count, options.kind)?;
+    let target = with_positive(target, options.positive.as_deref(), file)?;
     let schema = Schema {
         named: false,
         sparse: true,
@@ -273,6 +302,7 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         return Err(wrong("has no input column that holds anything".to_owned()));
     }
     let target = targets.conclude(file, &names[target], target, count, options.kind)?;
+    let target = with_positive(target, options.positive.as_deref(), file)?;
     let named = *named;
     let missing = options.missing.clone();
     Ok((Schema { named, sparse: false, numbering: None, missing, columns, dropped, target }, count))

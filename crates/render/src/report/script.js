@@ -23,6 +23,7 @@
   // Sorting keeps rows in their section, puts cells without a number last in both directions, and
   // remembers the order in which the rows were written.
   const bodyRows = (body) => all(":scope > tr:not(.section)", body);
+  const variantOf = (row) => row.cells[0].textContent.trim();
   const written = new Map();
   const sortTable = (table, column, direction) => {
     all(".heads th", table).forEach((head, j) =>
@@ -30,18 +31,26 @@
     const sign = direction === "descending" ? -1 : 1;
     const cells = (row) => row.children[column];
     const numeric = all("tbody > tr:not(.section)", table).some((row) => cells(row).dataset.sort !== undefined);
-    for (const body of table.tBodies) {
+    const key = (row) => numeric ? cells(row).dataset.sort : cells(row).textContent.trim();
+    const compare = (a, b) => {
+      const [x, y] = [a && key(a), b && key(b)];
+      if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
+      if (!numeric) return sign * x.localeCompare(y, "en", { numeric: true });
+      return sign * (Number(x) - Number(y));
+    };
+    if (!written.has(table)) written.set(table, [...table.tBodies]);
+    const bodies = [...written.get(table)];
+    // Where a variant stands beside printed rows, its sections are sorted, each by the variant's row.
+    if (table.closest("figure").dataset.variant) {
+      const own = (body) => bodyRows(body).find((row) => !row.hidden && variantOf(row) !== "published");
+      if (direction !== "none") bodies.sort((a, b) => compare(own(a), own(b)));
+      table.append(...bodies);
+      return;
+    }
+    for (const body of bodies) {
       if (!written.has(body)) written.set(body, bodyRows(body));
       const rows = [...written.get(body)];
-      if (direction !== "none") {
-        const key = (row) => numeric ? cells(row).dataset.sort : cells(row).textContent.trim();
-        rows.sort((a, b) => {
-          const [x, y] = [key(a), key(b)];
-          if (!numeric) return sign * x.localeCompare(y, "en", { numeric: true });
-          if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
-          return sign * (Number(x) - Number(y));
-        });
-      }
+      if (direction !== "none") rows.sort(compare);
       body.append(...rows);
     }
   };
@@ -54,23 +63,27 @@
     });
   }
 
-  // On the first page: places with every word, those with all in their title first. Their list is fetched once.
+  // On the first page: places with every word, those with most in their title first, then the guide. Their list is fetched once.
   const search = document.getElementById("search");
   if (search) {
     const found = document.getElementById("found");
     const show = () => {
-      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const within = (text) => words.every((word) => text.toLowerCase().includes(word));
+      const plain = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
+      const words = plain(search.value).split(/\s+/).filter(Boolean);
+      // Words begin as those that were typed.
+      const has = (text) => (word) => (" " + plain(text).replace(/[^\p{L}\p{N}-]+/gu, " ")).includes(" " + word);
+      const rank = ([title]) => words.filter(has(title)).length + title.startsWith("Guide") / 2;
       const places = words.length && globalThis.PLACES ? PLACES : [];
-      const titled = places.filter(([title]) => within(title));
-      const others = places.filter(([title, , text]) => !within(title) && within(title + " " + text));
       const link = ([title, address]) => {
         const item = document.createElement("li");
         item.append(Object.assign(document.createElement("a"), { href: address, textContent: title }));
         return item;
       };
-      found.replaceChildren(...[...titled, ...others].slice(0, 12).map(link));
-      if (places.length && !found.children.length) found.textContent = "Nothing has all these words.";
+      const fit = places.filter(([title, , text]) => words.every(has(title + " " + text)));
+      fit.sort((a, b) => rank(b) - rank(a));
+      found.replaceChildren(...fit.slice(0, 12).map(link));
+      if (fit.length > 12) found.append((fit.length - 12) + " more: add a word");
+      if (places.length && !fit.length) found.textContent = "Nothing has all these words.";
       found.hidden = !places.length;
     };
     search.parentElement.hidden = false;
@@ -87,7 +100,6 @@
   // empty go too.
   const box = document.getElementById("filter");
   const count = document.getElementById("count");
-  const variantOf = (row) => row.cells[0].textContent.trim();
   const filter = () => {
     const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (element, more = "") => {
@@ -182,7 +194,11 @@
       group.append(one);
     }
     figure.querySelector("figcaption").after(group);
-    choose(own[0]);
+    // The variant with most numbers that agree stands first; of equal ones the paper's own settings.
+    const agreeing = (name) => all("tbody > tr:not(.section)", figure)
+      .filter((row) => variantOf(row) === name)
+      .reduce((sum, row) => sum + row.querySelectorAll(".badge.good").length, 0);
+    choose(own.reduce((best, name) => agreeing(name) > agreeing(best) ? name : best));
   }
 
   // Each table and figure shows its address when pointed at.

@@ -138,7 +138,7 @@ fn six_digits(value: f64) -> f64 {
 const LONG: usize = 90;
 
 fn cell(cell: &Cell) -> String {
-    let mut text = html(&cell.text);
+    let mut text = html_with_code(&cell.text);
     if cell.underline {
         text = format!("<u>{text}</u>");
     }

@@ -86,7 +86,7 @@ impl Best {
         );
         let numbers = if self.almost_all && seen.out_of_reach() {
             format!(
-                "{numbers}; it can be best on at most {}, and half refutes",
+                "{numbers}; it can be best on at most {}: the claim fails at half of them or fewer",
                 seen.within_reach()
             )
         } else {
@@ -144,9 +144,9 @@ fn losses(worse: &[Loss<'_>], rows: Rows, almost_all: bool) -> String {
     };
     let named: Vec<String> = worse.iter().map(each).collect();
     let rule = if almost_all {
-        format!("more than {} refute", rows.all / 4)
+        format!("the claim fails at more than {}", rows.all / 4)
     } else {
-        format!("{} remain after Holm; only those refute", rows.lost)
+        format!("{} remain after Holm, and only these count", rows.lost)
     };
     format!("{} ({}; {rule})", worse.len(), named.join("; "))
 }
@@ -251,9 +251,12 @@ mod tests {
         let rows = Rows { all: 12, lost: 1, ..Rows::default() };
         assert_eq!(
             losses(&worse, rows, false),
-            "2 (pendigits p = 0.02, after Holm 0.16; usps p = 1e-3, after Holm 9e-3; 1 remain after Holm; only those refute)"
+            "2 (pendigits p = 0.02, after Holm 0.16; usps p = 1e-3, after Holm 9e-3; 1 remain after Holm, and only these count)"
         );
-        assert!(losses(&worse, rows, true).ends_with("after Holm 9e-3; more than 3 refute)"));
+        assert!(
+            losses(&worse, rows, true)
+                .ends_with("after Holm 9e-3; the claim fails at more than 3)")
+        );
         assert_eq!(losses(&[], rows, false), "0");
     }
 }

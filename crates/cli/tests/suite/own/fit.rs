@@ -224,6 +224,16 @@ fn a_fit_stops_at_its_time_limit() {
     );
     assert!(!place.path("m").exists());
     place.run("fit --method askl --data toys.csv --out m --max-seconds 0").with_code(2);
+    // One that is in the middle of a step ends a little later.
+    let row = |row| format!("{},{}", row % 997, row * 7919 % 10_007);
+    let rows = (0..30_000).map(row).collect::<Vec<_>>().join("\n");
+    std::fs::write(place.path("long.csv"), format!("x,y\n{rows}")).unwrap();
+    let line = "fit --method kernel-ridge --data long.csv --out m --set cap=30000 --set stored_rows=0 \
+                --set lambda=1e-9 --max-seconds 1";
+    let begun = std::time::Instant::now();
+    let ended = place.run(line).with_code(1);
+    assert!(ended.stderr.contains("stopped after") && !place.path("m").exists(), "{ended:?}");
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
 /// Rows that a method leaves out are counted where its scores stand.

@@ -107,6 +107,61 @@ fn predictions_of_held_out_rows_are_written() {
     assert!(text.starts_with("line,size,prediction\n") && text.lines().count() == 16, "{text}");
 }
 
+/// Fraud is rare and comes before `ok`: what ranks rows is of the class that was named.
+#[test]
+fn the_positive_class_is_named() {
+    let mut text = "x,patient,kind\n".to_owned();
+    for row in 0..120 {
+        let fraud = row % 10 == 0;
+        let x = f64::from(row * 37 % 120) / 60.0 + if fraud { 0.8 } else { 0.0 };
+        writeln!(text, "{x:.3},p{},{}", row / 5, if fraud { "fraud" } else { "ok" }).unwrap();
+    }
+    let place = place_with(&[("f.csv", &text)]);
+    let line = "evaluate --method kernel-ridge --data f.csv --drop patient --json";
+    let score = |more: &str| {
+        let found = place.run(&format!("{line} {more}")).with_code(0);
+        let json = found.json();
+        let of = |name: &str| json["metrics"][name].as_f64().unwrap();
+        (of("average-precision"), of("auc"), json["classes"].clone(), found.stderr)
+    };
+    let (usual, named) = (score(""), score("--positive fraud"));
+    assert!(usual.0 > 0.9 && named.0 < 0.8, "{usual:?} {named:?}");
+    // The order of the classes changes the folds a little.
+    assert!((usual.1 - named.1).abs() < 0.05, "{usual:?} {named:?}");
+    assert_eq!(named.2, serde_json::json!(["ok", "fraud"]));
+    assert!(usual.3.contains("--positive fraud") && !named.3.contains("--positive"), "{usual:?}");
+    let wrong = place.run(&format!("{line} --positive frod")).with_code(2).stderr;
+    assert!(wrong.contains("its target has `fraud` and `ok`"), "{wrong}");
+    // The page marks the best of each metric, by the larger or the smaller.
+    place
+        .run("compare --methods kernel-ridge,majority --data f.csv --drop patient --positive fraud --report c.html")
+        .with_code(0);
+    let page = std::fs::read_to_string(place.path("c.html")).unwrap();
+    let majority =
+        page.split("<tr").find(|row| row.contains("majority class") || row.contains(">majority<"));
+    assert!(!majority.unwrap().contains("<strong>"), "{majority:?}");
+    // A column that repeats an identifier.
+    let grouped = place.run("evaluate --method kernel-ridge --data f.csv --categorical patient");
+    assert!(grouped.with_code(0).stderr.contains("--groups patient"));
+    let apart = place.run("evaluate --method kernel-ridge --data f.csv --groups patient");
+    assert!(!apart.with_code(0).stderr.contains("--groups"));
+    // Decision values, of rows to predict and of held-out ones.
+    place.run("fit --method gaussian-svm --data f.csv --drop patient --out m").with_code(0);
+    let told = place.run("predict m --data f.csv --drop patient --scores").with_code(0).stdout;
+    let mut lines = told.lines();
+    assert_eq!(lines.next(), Some("prediction,score(fraud),score(ok)"));
+    for line in lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [fraud, ok] = [1, 2].map(|at| fields[at].parse::<f64>().unwrap());
+        assert_eq!(fields[0], if fraud >= ok { "fraud" } else { "ok" }, "{line}");
+    }
+    place
+        .run("evaluate --method gaussian-svm --data f.csv --drop patient --predictions p.csv")
+        .with_code(0);
+    let text = std::fs::read_to_string(place.path("p.csv")).unwrap();
+    assert!(text.starts_with("line,kind,prediction,score(fraud),score(ok)\n"), "{text}");
+}
+
 /// A mean over the classes that a part happens to have is another quantity.
 #[test]
 fn metrics_over_classes_count_all_folds_where_a_part_lacks_one() {

@@ -1,7 +1,8 @@
 use super::{Categories, LEVELS};
+use crate::number::MARKS;
 use crate::rows::Field;
 use crate::schema::reading::DASHES;
-use crate::schema::{Holds, MISSING, cased_twice, shown, spelled_twice};
+use crate::schema::{Holds, MISSING, alike_twice, shown, spelled_twice};
 use crate::shell::shell_word;
 use crate::table::sort_labels;
 use mercer_learning::counted;
@@ -139,6 +140,14 @@ impl Seen {
             }
             return Ok(Verdict::Holds(Holds::Numbers));
         }
+        let texts = self.texts - self.dashes;
+        let different = self.levels.iter().filter(|own| !DASHES.contains(&own.as_str())).count();
+        if self.numbers > 0 && different >= COUNTED && 10 * different >= 9 * texts {
+            return Err((
+                self.first.map_or(1, |(line, _)| line),
+                all_different(name, different, rows),
+            ));
+        }
         if self.numbers > 0 {
             tracing::warn!(
                 "column `{name}` has {} among {}: all are read as categories",
@@ -170,19 +179,13 @@ impl Seen {
         if let Some((a, b)) = spelled_twice(&levels) {
             tracing::warn!("column `{name}`: `{a}` and `{b}` are one number and two categories");
         }
-        if let Some((a, b)) = cased_twice(&levels) {
+        if let Some((a, b, what)) = alike_twice(&levels) {
             tracing::warn!(
-                "column `{name}`: `{a}` and `{b}` differ in capitals only and are two categories"
+                "column `{name}`: `{a}` and `{b}` differ in {what} only and are two categories"
             );
         }
         if !self.forced && levels.len() >= COUNTED && 10 * levels.len() >= 9 * rows {
-            let problem = format!(
-                "column `{name}` has {} different texts in {}: a date, an identifier or a number in disguise; \
-                 leave it out (--drop {typed}), or name it a category (--categorical {typed})",
-                levels.len(),
-                counted(rows, "row", "rows"),
-                typed = shell_word(name)
-            );
+            let problem = all_different(name, levels.len(), rows);
             return Err((self.first.map_or(1, |(line, _)| line), problem));
         }
         if encoding == Categories::OneHot
@@ -198,6 +201,16 @@ impl Seen {
         }
         Ok(Verdict::Holds(Holds::Categories { encoding, levels }))
     }
+}
+
+/// Why a column of nearly all different texts is none to learn from.
+fn all_different(name: &str, different: usize, rows: usize) -> String {
+    format!(
+        "column `{name}` has {different} different texts in {}: a date, an identifier or a number in disguise; \
+         leave it out (--drop {typed}), or name it a category (--categorical {typed})",
+        counted(rows, "row", "rows"),
+        typed = shell_word(name)
+    )
 }
 
 /// Whether a whole number has zeros in front, as codes of places and articles have; two digits are a day
@@ -296,9 +309,6 @@ pub(super) fn almost_number(text: &str) -> bool {
         || with_sign(text)
 }
 
-/// What stands between thousands, beside points and commas.
-const MARKS: [char; 8] = [' ', '\'', '’', '\u{a0}', '\u{202f}', '\u{2007}', '\u{2009}', '˙'];
-
 /// The number that a text without a comma was meant as, whose thousands are kept apart.
 pub(super) fn with_thousands(text: &str) -> Option<String> {
     let plain = text.replace('\u{2212}', "-");
@@ -358,6 +368,10 @@ pub(super) fn with_sign(text: &str) -> bool {
 fn latin(letter: char) -> char {
     const ZEROS: [char; 4] = ['０', '٠', '۰', '०'];
     let digit = |&zero: &char| (letter as u32).checked_sub(zero as u32).filter(|&digit| digit < 10);
+    // Dashes that typesetters and word processors put for a minus.
+    if ['\u{2013}', '\u{ff0d}', '\u{2012}'].contains(&letter) {
+        return '-';
+    }
     ZEROS.iter().find_map(digit).map_or(letter, |digit| (b'0' + digit as u8) as char)
 }
 

@@ -1,7 +1,7 @@
 use super::LEVELS;
 use super::column::almost_number;
 use crate::rows::{Field, RowFile, RowFormat};
-use crate::schema::{TargetColumnKept, cased_twice, shown, spelled_twice};
+use crate::schema::{TargetColumnKept, alike_twice, shown, spelled_twice};
 use crate::table::sort_labels;
 use crate::{DataError, Kind};
 use mercer_learning::counted;
@@ -200,9 +200,9 @@ impl Targets {
                      way if it is one class"
                 );
             }
-            if let Some((a, b)) = cased_twice(&labels) {
+            if let Some((a, b, what)) = alike_twice(&labels) {
                 tracing::warn!(
-                    "target `{name}`: `{a}` and `{b}` differ in capitals only and are two classes; write \
+                    "target `{name}`: `{a}` and `{b}` differ in {what} only and are two classes; write \
                      it in one way if it is one class"
                 );
             }
