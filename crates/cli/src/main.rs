@@ -131,6 +131,10 @@ fn main() -> ExitCode {
 /// The error and its causes, each once: many tell their cause themselves.
 fn told(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
+    // Files are named where they are opened; what is left is written to one place.
+    if error.downcast_ref::<std::io::Error>().is_some() && error.chain().count() == 1 {
+        text = format!("standard output: {text}");
+    }
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !text.contains(&cause) {
             text = format!("{text}: {cause}");

@@ -451,6 +451,13 @@ fn alike_twice(labels: &[String]) -> Option<(&str, &str, &'static str)> {
 
 /// What to do about a table that seems to have a single column, called so.
 fn separator_hint(name: &str) -> String {
+    let entry = |word: &str| {
+        let (column, value) = word.split_once(':')?;
+        column.parse::<u32>().ok().zip(value.parse::<f64>().ok())
+    };
+    if name.split_whitespace().skip(1).any(|word| entry(word).is_some()) {
+        return "; are its rows svmlight? (--format svmlight)".to_owned();
+    }
     let named = ['|', ';', '~', '^', ':'].into_iter().find(|&sign| name.contains(sign));
     let flag = match named {
         _ if name.contains('\t') => "--separator tab".to_owned(),

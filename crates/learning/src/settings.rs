@@ -4,6 +4,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// What scikit-learn calls some settings, and how the values go together where they are not the same.
+const ELSEWHERE: [(&str, &str, &str); 6] = [
+    ("C", "cost", ""),
+    ("alpha", "lambda", ""),
+    ("gamma", "std", " (its square is 2 gamma)"),
+    ("n_components", "features", ""),
+    ("max_iter", "iterations", ""),
+    ("tol", "tolerance", ""),
+];
+
 /// Named settings of a method, sorted by name: a part of a trial's key.
 ///
 /// ```
@@ -77,6 +87,8 @@ impl Settings {
     /// }
     /// let refused = Settings::new().with("lamda", 0.1).read::<ToyParams>("toy").unwrap_err();
     /// assert!(refused.to_string().contains("`lamda` is no setting; did you mean `lambda`?"));
+    /// let refused = Settings::new().with("alpha", 0.1).read::<ToyParams>("toy").unwrap_err();
+    /// assert!(refused.to_string().contains("did you mean `lambda`?"), "{refused}"); // as scikit-learn calls it
     /// let refused = Settings::new().with("lambda", "x").read::<ToyParams>("toy").unwrap_err();
     /// assert!(refused.to_string().contains("it must be a number, at least 0 and finite"));
     /// ```
@@ -91,8 +103,13 @@ impl Settings {
             .map(|entry| entry.name)
             .collect();
         if let Some(name) = self.0.keys().find(|name| !known.contains(&name.as_str())) {
-            let near = nearest(name, &known);
-            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let theirs =
+                ELSEWHERE.iter().find(|(own, ours, _)| own == name && known.contains(ours));
+            let near = match theirs {
+                Some((_, ours, how)) => format!("; did you mean `{ours}`{how}?"),
+                None => nearest(name, &known)
+                    .map_or_else(String::new, |near| format!("; did you mean `{near}`?")),
+            };
             let all = match known.as_slice() {
                 [] => "the method has none".to_owned(),
                 known => format!("there are {}", known.join(", ")),

@@ -227,13 +227,24 @@ enum Spool {
     Named(#[expect(dead_code, reason = "removed with this")] TempPath),
 }
 
+/// Why no temporary file could be made.
+fn no_folder(error: &std::io::Error) -> std::io::Error {
+    let folder = std::env::temp_dir();
+    let told = format!(
+        "cannot be copied to the temporary folder {} ({}); set TMPDIR to a folder that can be written",
+        folder.display(),
+        error.kind()
+    );
+    std::io::Error::other(told)
+}
+
 impl Spool {
     /// The spool of a file, and where it is opened again and again.
     fn of(reader: &mut impl Read) -> std::io::Result<(Self, PathBuf)> {
         #[cfg(target_os = "linux")]
         {
             use std::os::fd::AsRawFd;
-            let mut file = tempfile::tempfile()?;
+            let mut file = tempfile::tempfile().map_err(|error| no_folder(&error))?;
             let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
             if File::open(&path).is_ok() {
                 std::io::copy(reader, &mut file)?;
@@ -241,7 +252,7 @@ impl Spool {
                 return Ok((Self::Unnamed(file), path));
             }
         }
-        let mut file = tempfile::NamedTempFile::new()?;
+        let mut file = tempfile::NamedTempFile::new().map_err(|error| no_folder(&error))?;
         std::io::copy(reader, &mut file)?;
         file.flush()?;
         let path = file.into_temp_path();

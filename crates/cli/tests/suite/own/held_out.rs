@@ -107,6 +107,36 @@ fn predictions_of_held_out_rows_are_written() {
     assert!(text.starts_with("line,size,prediction\n") && text.lines().count() == 16, "{text}");
 }
 
+/// What is written nowhere, and what a person of another library types, is named.
+#[test]
+fn faults_name_the_folder_the_output_and_the_setting() {
+    let place = place_with(&[
+        ("rows.txt", "1 1:0.5 3:2\n-1 2:1\n1 1:1\n-1 3:4\n"),
+        ("toys.csv", &toys(30)),
+    ]);
+    let mut piped = place.command("fit --method krr --data -");
+    piped.env("TMPDIR", place.path("gone")).stdin(std::process::Stdio::null());
+    let told = String::from_utf8_lossy(&piped.output().unwrap().stderr).into_owned();
+    assert!(told.contains("temporary folder") && told.contains("set TMPDIR"), "{told}");
+    if let Ok(full) = std::fs::File::create("/dev/full") {
+        let output = place.command("list methods").stdout(full).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains("standard output: "), "{told}");
+    }
+    for (line, told) in [
+        ("fit --method krr --data rows.txt", "--format svmlight"),
+        ("fit --method svm --data toys.csv --set C=2", "did you mean `cost`?"),
+        (
+            "fit --method svm --data toys.csv --set gamma=2",
+            "did you mean `std` (its square is 2 gamma)?",
+        ),
+    ] {
+        let ended = place.run(line);
+        assert!(ended.code != Some(0) && ended.stderr.contains(told), "{line}: {ended:?}");
+    }
+    place.run("fit --method krr --data toys.csv --set lambda=.5 --out m").with_code(0);
+}
+
 /// Fraud is rare and comes before `ok`: what ranks rows is of the class that was named.
 #[test]
 fn the_positive_class_is_named() {
