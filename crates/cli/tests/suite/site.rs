@@ -109,6 +109,17 @@ const first = names();
 return [first, names()];
 })()"#;
 
+/// The numbers of the chosen variant, dataset after dataset, once the table is sorted by a method; and whether the
+/// published row still stands beside each.
+const SORTED: &str = r#"(() => {
+const figure = document.querySelector("[id=askl-table2]");
+figure.querySelectorAll(".heads th")[1].querySelector("button").click();
+const rows = [...figure.querySelectorAll("tbody")].map((body) => [...body.rows].filter((row) => !row.hidden));
+const own = (body) => body.find((row) => row.cells[0].textContent.trim() === "tuned");
+const beside = rows.every((body) => body.some((row) => row.cells[0].textContent.trim() === "published"));
+return [rows.map((body) => Number(own(body).cells[1].dataset.sort)), beside];
+})()"#;
+
 /// What the drawer of a number says.
 const DRAWER: &str = r#"(() => {
 const summary = document.querySelector("[data-cell='askl/table2:tuned:askl:segment'] > summary");
@@ -141,6 +152,13 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
         if name == "askl.html" {
             let shown = json!([["published", "released"], ["published", "tuned"]]);
             assert_eq!(browser.value(TUNED), shown, "one variant at a time");
+            let sorted = browser.value(SORTED);
+            let values: Vec<f64> =
+                sorted[0].as_array().unwrap().iter().map(|own| own.as_f64().unwrap()).collect();
+            assert!(
+                values.len() == 12 && values.is_sorted() && sorted[1] == json!(true),
+                "{sorted}"
+            );
             let drawer = browser.value(DRAWER);
             assert_eq!((&drawer[0], &drawer[1]), (&json!(true), &json!(30)), "repeats: {drawer}");
             let text = drawer[2].as_str().unwrap_or_default();

@@ -442,6 +442,8 @@ fn numbers_in_disguise_are_refused_with_what_to_write() {
         ("\"12,34,567\"", "with a sign"),
         ("\u{ff11}\u{ff12}", "with a sign"),
         ("٣٤", "with a sign"),
+        ("\u{2013}5.2", "with a sign"),
+        ("\u{ff0d}7", "with a sign"),
     ] {
         let rows = (0..6).map(|row| format!("{number},{row}.5\n")).collect::<Vec<_>>().concat();
         let input = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
@@ -454,6 +456,14 @@ fn numbers_in_disguise_are_refused_with_what_to_write() {
         // As classes they are texts.
         let rows = rows + "1.5,other\n";
         assert!(surveyed(&rows, &asked).is_ok(), "{number}");
+    }
+    // Nearly all different texts are none to learn from, whether or not a number is among them.
+    for first in ["7 kg", "7"] {
+        let rows: String = std::iter::once(format!("{first},0.5\n"))
+            .chain((0..40).map(|row| format!("{row}.5 kg,{row}.5\n")))
+            .collect();
+        let told = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
+        assert!(told.contains("different texts in 41 rows"), "{first}: {told}");
     }
     // A date and a code are neither.
     assert!(
