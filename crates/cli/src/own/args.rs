@@ -20,7 +20,7 @@ pub(crate) struct TableArgs {
 /// How the lines of a file are to be read.
 #[derive(Debug, Default, Args)]
 pub(crate) struct FileArgs {
-    /// Read the file in this format [default: by its suffix or beginning]. ARFF, JSON lines and Arrow need none.
+    /// Read the file in this format; ARFF, JSON lines and Arrow need none [default: by its suffix or beginning].
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
     /// Split the fields of a text at CHAR: one character, tab, semicolon, or blanks for any number of blanks and tabs.
