@@ -18,10 +18,16 @@ fn main() {
         _ => "unknown".to_owned(),
     };
     println!("cargo::rustc-env=MERCER_CODE={code}");
+    let is = |key: &str, value: &str| std::env::var(key).is_ok_and(|own| own == value);
+    let linux = is("CARGO_CFG_TARGET_OS", "linux");
     // A third of the program would be names for a profiler: MERCER_SYMBOLS=1 keeps them.
     println!("cargo::rerun-if-env-changed=MERCER_SYMBOLS");
-    let linux = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
     if linux && std::env::var_os("MERCER_SYMBOLS").is_none() {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
+    }
+    // Addresses settled at link time and equal functions kept once: 6 MB less. Rust links with LLD here.
+    if linux && is("CARGO_CFG_TARGET_ARCH", "x86_64") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
     }
 }

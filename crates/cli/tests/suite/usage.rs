@@ -23,6 +23,14 @@ fn lists_say_what_there_is() {
     assert_eq!(segment["classes"], 7);
 }
 
+/// It is copied to clusters and containers.
+#[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+#[test]
+fn the_program_is_small() {
+    let program = std::fs::metadata(env!("CARGO_BIN_EXE_mercer")).unwrap();
+    assert!(program.len() <= 45_000_000, "{} bytes", program.len());
+}
+
 /// Long lists are read on a terminal: no line is wider than it, and all words are there.
 #[test]
 fn lists_are_as_wide_as_the_terminal() {
