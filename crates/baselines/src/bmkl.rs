@@ -242,7 +242,7 @@ impl Fit {
 
 impl Learner for Bmkl {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let sample = at_most(sample, self.params.cap, fitting)?;
         let (labels, task) = (labels(&sample)?, sample.task());
         let fit = fit_rows(&self.params, sample.inputs(), labels, task.outputs(), fitting, "bmkl")?;
         let used = fit.weights().iter().filter(|weight| weight.abs() > 0.01).count();

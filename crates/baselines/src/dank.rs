@@ -293,7 +293,7 @@ fn neighbours(points: ArrayView2<'_, f64>, inputs: ArrayView2<'_, f64>) -> Vec<u
 
 impl Learner for Dank {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let sample = at_most(sample, self.params.cap, fitting)?;
         let (labels, task, n) = (labels(&sample)?, sample.task(), sample.rows());
         fitting.limits.reserve(8 * (8 * n * n) as u64)?;
         let chosen = SvmCv::new(SvmCvParams::default())?.fit(&sample, fitting)?;

@@ -241,7 +241,7 @@ impl From<SolverError> for Fault {
 
 impl Learner for GaussianProcess {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let sample = at_most(sample, self.params.cap, fitting)?;
         sample.require_two_classes()?;
         let task = sample.task();
         let labels = match sample.targets() {

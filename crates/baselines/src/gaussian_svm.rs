@@ -232,7 +232,7 @@ impl Learner for GaussianSvm {
             && multiclass == MultiClass::OneVersusOne;
         let most = if by_pair { usize::MAX } else { cap };
         let sample = self.params.kernel.points(sample)?;
-        let sample = at_most_from(draw.stream(), &sample, most, &fitting.streams)?;
+        let sample = at_most_from(draw.stream(), &sample, most, fitting)?;
         sample.require_two_classes()?;
         let Shape { rows: n, features: d, task } = sample.shape();
         let std = self.params.std.unwrap_or(default_std(d));

@@ -183,7 +183,7 @@ impl KernelRidge {
 impl Learner for KernelRidge {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         let sample = self.params.kernel.points(sample)?;
-        let sample = at_most(&sample, self.params.cap, &fitting.streams)?;
+        let sample = at_most(&sample, self.params.cap, fitting)?;
         sample.require_two_classes()?;
         let Shape { rows: n, features: d, task } = sample.shape();
         let outputs = task.outputs();

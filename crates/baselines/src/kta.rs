@@ -221,7 +221,7 @@ impl Kta {
 
 impl Learner for Kta {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let sample = at_most(sample, self.params.cap, fitting)?;
         let (labels, n) = (labels(&sample)?, sample.rows());
         let bases: Vec<Base> = powers().into_iter().map(Base::Gaussian).collect();
         fitting.limits.reserve(8 * (bases.len() * n * n * 2) as u64)?;

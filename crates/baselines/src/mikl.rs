@@ -153,7 +153,7 @@ fn signs(labels: &[u32], class: u32) -> Array1<f64> {
 
 impl Learner for Mikl {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let sample = at_most(sample, self.params.cap, fitting)?;
         let (labels, n, task) = (labels(&sample)?, sample.rows(), sample.task());
         let classes: Vec<u32> =
             if task.outputs() == 2 { vec![1] } else { (0..task.outputs() as u32).collect() };

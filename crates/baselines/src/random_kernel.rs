@@ -264,7 +264,7 @@ const TILE: usize = 1000;
 
 impl Learner for RandomKernel {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let sample = at_most(sample, self.params.cap, fitting)?;
         let (labels, (n, d)) = (labels(&sample)?, sample.inputs().dim());
         let (big_n, task) = (self.params.features, sample.task());
         let width = self.params.width.unwrap_or_else(|| {

@@ -334,7 +334,7 @@ fn numerical(error: &LinalgError) -> LearningError {
 
 impl Learner for RecursiveFeatureMachine {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let sample = at_most(sample, self.params.cap, fitting)?;
         sample.require_two_classes()?;
         let Shape { rows: n, features: d, task } = sample.shape();
         let bandwidth = self.params.bandwidth;

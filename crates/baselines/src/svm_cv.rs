@@ -209,7 +209,7 @@ impl SvmCv {
 
 impl Learner for SvmCv {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, &fitting.streams)?;
+        let sample = at_most(sample, self.params.cap, fitting)?;
         let grid = self.grid(&sample, fitting)?;
         let most = grid.iter().flat_map(|(_, choice)| &choice.right).max().copied().unwrap_or(0);
         let (width, choice) = grid

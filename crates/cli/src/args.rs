@@ -18,7 +18,7 @@ use std::path::PathBuf;
     propagate_version = true,
     after_help = "Your own table: fit, predict, evaluate, compare, tune, info, bound, rank\n\
         The papers: reproduce, show, why, status, report, results, cluster\n\
-        Both: list, data\n\n\
+        Maintenance: list, data, baseline\n\n\
         Exit status:\n  \
         0    done\n  \
         1    another error\n  \
@@ -162,6 +162,10 @@ pub(crate) enum Command {
     ))]
     List(ListArgs),
     /// Check methods that are programs.
+    #[command(after_help = examples!(
+        "baseline check methods.toml",
+        "baseline check methods.toml --quiet",
+    ))]
     #[command(subcommand)]
     Baseline(BaselineCommand),
     /// Find, fetch, import and verify data.
@@ -296,7 +300,7 @@ mod tests {
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|own| own.get_name().to_owned()).collect();
         assert!(names.len() > 15, "{names:?}");
-        for name in names.iter().filter(|name| *name != "baseline" && *name != "help") {
+        for name in names.iter().filter(|name| *name != "help") {
             let mut cli = Cli::command();
             let command = cli.find_subcommand_mut(name).expect("it was listed");
             let help = command.render_long_help().to_string();

@@ -15,6 +15,7 @@ mod columns;
 mod data;
 mod examples;
 mod list;
+mod notes;
 mod own;
 #[cfg(feature = "papers")]
 mod papers;
@@ -23,10 +24,12 @@ mod settings;
 
 use args::{BaselineCommand, Cli, Command, welcome};
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use mercer_datasets::DataError;
 use mercer_harness::{HarnessError, MeteredAllocator};
 use mercer_learning::{LearningError, one_line};
 use mercer_workbench::WorkbenchError;
+use notes::Notes;
 use std::process::ExitCode;
 use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::format;
@@ -69,7 +72,17 @@ pub(crate) fn program() -> String {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse_from(bound::without_flags(std::env::args_os()));
+    let words = bound::without_flags(std::env::args_os());
+    let cli = Cli::try_parse_from(words).unwrap_or_else(|error| {
+        if let Some(method) = method_for_command(&error) {
+            let program = program();
+            eprintln!(
+                "error: `{method}` is a method: {program} fit --method {method} --data FILE, or evaluate, compare, tune"
+            );
+            std::process::exit(2);
+        }
+        error.exit()
+    });
     let level = if cli.quiet { "error" } else { "info" };
     // What is said cites names of files, columns and classes, which may hold ends of lines.
     let in_a_line = format::debug_fn(|writer, field, value| {
@@ -86,7 +99,7 @@ fn main() -> ExitCode {
             tracing_subscriber::EnvFilter::try_from_env("MERCER_LOG")
                 .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level)),
         )
-        .with_writer(std::io::stderr)
+        .with_writer(|| Notes)
         // It would say on standard error that standard error is closed.
         .log_internal_errors(false)
         .without_time()
@@ -103,6 +116,16 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     }
+    if matches!(
+        command,
+        Command::Fit(_)
+            | Command::Predict(_)
+            | Command::Evaluate(_)
+            | Command::Compare(_)
+            | Command::Tune(_)
+    ) {
+        Notes::hold();
+    }
     let ended = match command {
         #[cfg(feature = "papers")]
         Command::Papers(command) => papers::run(&command, cli.quiet),
@@ -118,14 +141,25 @@ fn main() -> ExitCode {
         Command::Info(args) => own::info(&args),
         Command::Baseline(BaselineCommand::Check { file }) => baseline::check(&file),
     };
-    match ended {
+    let code = match ended {
         Ok(ended) => ended.into(),
         Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", told(&error));
             ExitCode::from(status(&error))
         }
-    }
+    };
+    Notes::release();
+    code
+}
+
+/// The method whose name was typed in place of a command.
+fn method_for_command(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else {
+        return None;
+    };
+    let name = own::full_name(word);
+    mercer_methods::all().iter().any(|method| method.name == name).then_some(name)
 }
 
 /// The error and its causes, each once: many tell their cause themselves.

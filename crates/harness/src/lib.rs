@@ -47,4 +47,4 @@ pub use plan::{Selection, Trial, TuningSource, plan};
 pub use pool::{Options, Progress, Shard, Silent, Summary, run};
 pub use prepare::{FittedOn, FoldOrder, Parts, Protocol, Scale, SplitRule, TargetRule, prepare};
 pub use spec::{Cut, DatasetRule, Profile, Spec, SpecMethod, Variant, VariantRule};
-pub use tune::{Grid, PrintedGrid, Tuner, tune, tune_with};
+pub use tune::{Grid, PrintedGrid, Tuner, tune, tune_on};

@@ -205,6 +205,29 @@ impl Tuner {
         Self { candidates, rungs, rows: None, folds: None, grid: Some(grid), ..self.clone() }
     }
 
+    /// Returns what trains and scores the candidates: rows of the training part, drawn once or in folds.
+    ///
+    /// ```
+    /// use mercer_harness::Tuner;
+    /// use mercer_learning::{Sample, Streams};
+    /// let sample = Sample::regression(ndarray::Array2::zeros((10, 1)), ndarray::Array1::zeros(10))?;
+    /// let parts = Tuner::default().parts(&sample, &Streams::root(1))?;
+    /// assert_eq!((parts.len(), parts[0].train.rows(), parts[0].test.rows()), (1, 8, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a part has no row.
+    pub fn parts(&self, train: &Sample, streams: &Streams) -> Result<Vec<Parts>, HarnessError> {
+        match (&self.grid, self.folds) {
+            (Some(grid), _) => inner_folds(train, grid.folds, None, false, streams),
+            (None, Some(folds)) => inner_folds(train, folds, self.rows, self.of_rows, streams),
+            (None, None) => {
+                Ok(vec![inner_split(train, self.train, self.rows, self.of_rows, streams)?])
+            }
+        }
+    }
+
     /// Returns the cost in full fits, the final fit included.
     ///
     /// ```
@@ -423,46 +446,42 @@ pub fn tune(
     streams: &Streams,
     limits: &dyn Limits,
 ) -> Result<Tuning, HarnessError> {
-    tune_with(method, train, (fixed, anchor), tuner, streams, limits, &|parts| Ok(parts))
+    let parts = tuner.parts(train, streams)?;
+    tune_on(method, train.shape(), &parts, (fixed, anchor), tuner, streams, limits)
 }
 
-/// [`tune`] with parts that `prepare` has changed: it may scale both by the rows that train.
+/// [`tune`] on parts of one's own, for a final fit to rows of this shape. Each part is trained and scored as it comes.
 ///
 /// ```
 /// # mod toys { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/toys.rs")); }
 /// # use toys::METHODS;
-/// use mercer_harness::{Tuner, tune, tune_with};
+/// use mercer_harness::{Tuner, tune, tune_on};
 /// use mercer_learning::{Sample, Settings, Streams, Unlimited};
 /// let inputs = ndarray::Array2::from_shape_fn((30, 1), |(row, _)| f64::from(u8::from(row % 2 == 1)));
 /// let sample = Sample::classification(inputs, (0..30).map(|row| row % 2).collect(), 2)?;
 /// let (none, tuner, streams) = (Settings::new(), Tuner::default(), Streams::root(1));
 /// let plain = tune(&METHODS[0], &sample, &none, &none, &tuner, &streams, &Unlimited)?;
-/// let same = tune_with(&METHODS[0], &sample, (&none, &none), &tuner, &streams, &Unlimited, &|parts| Ok(parts))?;
+/// let parts = tuner.parts(&sample, &streams)?;
+/// let same = tune_on(&METHODS[0], sample.shape(), &parts, (&none, &none), &tuner, &streams, &Unlimited)?;
 /// assert_eq!(plain.chosen, same.chosen);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// As [`tune`]; what `prepare` returns.
-pub fn tune_with(
+/// As [`tune`].
+///
+/// # Panics
+/// If there are no parts.
+pub fn tune_on(
     method: &Method,
-    train: &Sample,
+    shape: Shape,
+    parts: &[Parts],
     (fixed, anchor): (&Settings, &Settings),
     tuner: &Tuner,
     streams: &Streams,
     limits: &dyn Limits,
-    prepare: &dyn Fn(Parts) -> Result<Parts, LearningError>,
 ) -> Result<Tuning, HarnessError> {
-    let parts = match &tuner.grid {
-        Some(grid) => inner_folds(train, grid.folds, None, false, streams)?,
-        None => match tuner.folds {
-            Some(folds) => inner_folds(train, folds, tuner.rows, tuner.of_rows, streams)?,
-            None => vec![inner_split(train, tuner.train, tuner.rows, tuner.of_rows, streams)?],
-        },
-    };
-    let parts = parts.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
     // Candidates are completed as the final fit will be, which sees the whole training part.
-    let shape = train.shape();
     let own = tuner.defaults_first;
     let defaults = if own { method.begun(&shape) } else { (method.defaults)(&shape) };
     let whole = |candidate: &Settings| {
@@ -503,7 +522,7 @@ pub fn tune_with(
     let first = candidates.first().cloned();
     let mut search = Search {
         method,
-        parts: &parts,
+        parts,
         defaults: &defaults,
         tuner,
         streams,
@@ -627,7 +646,9 @@ impl Search<'_> {
             // Each fold starts elsewhere: a start that is lucky for one is not what the final fit begins with.
             let streams = self.streams.child("tuning fit");
             let streams = if fold == 0 { streams } else { streams.child(&fold.to_string()) };
-            let mut fitting = Fitting { streams, limits: &self.timed, ..Fitting::seeded(0) };
+            let room = rung.amount.is_none_or(|amount| amount >= train.task().outputs() as u64);
+            let (limits, every_class) = (&self.timed, self.tuner.defaults_first && room);
+            let mut fitting = Fitting { streams, limits, every_class, ..Fitting::seeded(0) };
             let fitted = learner.fit(train, &mut fitting)?;
             let metric = self.tuner.metric.unwrap_or(match train.task() {
                 Task::Classification { .. } => Metric::Accuracy,

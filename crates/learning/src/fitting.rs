@@ -342,6 +342,8 @@ pub struct Fitting<'a> {
     pub limits: &'a dyn Limits,
     /// Who watches it.
     pub probe: Option<&'a mut dyn Probe>,
+    /// Whether rows that are drawn are to have every class: a person's rows are, what records rest on stays as drawn.
+    pub every_class: bool,
     /// Which fold of a released permutation the training rows are, if they are one.
     pub fold: Option<Fold>,
     /// Store of a long fit, so that it can go on after an interruption.
@@ -356,6 +358,7 @@ impl Fitting<'_> {
             threads: 1,
             limits: &Unlimited,
             probe: None,
+            every_class: false,
             fold: None,
             checkpoints: None,
         }

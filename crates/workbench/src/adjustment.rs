@@ -1,7 +1,7 @@
 //! Adjustment of a method's scores: calibrated probabilities, and the threshold of two classes.
 
-use crate::WorkbenchError;
 use crate::rescaling::rescaled;
+use crate::{Division, WorkbenchError};
 use mercer_datasets::Scaling;
 use mercer_learning::{
     FittedKernel, LearningError, Metric, Predictions, Predictor, Sample, State, Task,
@@ -263,6 +263,16 @@ pub struct Adjustment {
 /// Parts of the training rows; each is held out once.
 const FOLDS: usize = 5;
 
+/// The fold in which each row is held out: groups whole, other rows by class.
+pub(crate) fn deal(
+    labels: &[u32],
+    division: Option<&Division>,
+    rng: &mut impl rand::Rng,
+) -> Vec<usize> {
+    let of_groups = division.and_then(|division| division.dealt(FOLDS, rng));
+    of_groups.unwrap_or_else(|| folds(labels, FOLDS.min(labels.len()), rng))
+}
+
 /// Learns it from the scores of training rows that `fit` did not see: of each of five folds by a fit to the others.
 ///
 /// # Errors
@@ -271,7 +281,7 @@ pub(crate) fn learn(
     sample: &Sample,
     (calibrate, threshold): (bool, Option<Metric>),
     scaling: Scaling,
-    rng: &mut impl rand::Rng,
+    deal: impl FnOnce(&[u32]) -> Vec<usize>,
     mut fit: impl FnMut(&Sample, usize) -> Result<Box<dyn Predictor>, WorkbenchError>,
 ) -> Result<Option<Adjustment>, WorkbenchError> {
     let refused = |name, value: &str, must: &str| {
@@ -296,11 +306,11 @@ pub(crate) fn learn(
     if (0..classes as u32).any(|class| rows_of(class) < 2) {
         return refused(
             asked,
-            "asked for a class of one row",
-            "left out: no row of it can be held out",
+            "asked for, and a class has one row",
+            "left out, or each class must have two rows",
         );
     }
-    let held = folds(labels, FOLDS.min(labels.len()), rng);
+    let held = deal(labels);
     let mut scores = Array2::zeros((labels.len(), classes));
     let mut shares = false;
     for fold in 0..FOLDS {

@@ -187,12 +187,12 @@ impl Comparison {
             Some("fewer than two methods have scores")
         } else if self.splits > 1 {
             Some(
-                "some split does not define the metric for two of the methods; another --metric may be, and --calibrate gives probabilities",
+                "on some split fewer than two methods have this metric; try another --metric, or --calibrate for probabilities",
             )
         } else {
             Some(
-                "of one split there is no spread to hold a difference against; several splits have \
-                 one: --folds 5 --repeats 2, or --holdout 0.3 --repeats 10",
+                "one split has no spread; several splits have one: --folds 5 --repeats 2, or \
+                 --holdout 0.3 --repeats 10",
             )
         }
     }

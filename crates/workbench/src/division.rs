@@ -5,7 +5,7 @@ use mercer_datasets::Split;
 use mercer_learning::{Streams, counted};
 use rand::Rng;
 use rand::seq::SliceRandom;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a column says about how rows may be divided. The column is no feature then.
 ///
@@ -142,6 +142,22 @@ impl Division {
         Self { by: DivideBy::Part(name.to_owned()), of_row, count: 2, of_files: true }
     }
 
+    /// Returns the number of rows that train, where those that test came from another file.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::{Division, Table};
+    /// let read = |text: &'static str| RowFile::spooled(text.as_bytes(), "toys", None);
+    /// let table = Table::read(&read("x,kind\n1,a\n2,b\n3,a\n")?, &SchemaOptions::default())?;
+    /// let test = Table::wider(&read("x,kind\n4,b\n")?, table.schema.clone(), &Default::default())?;
+    /// let both = table.tested_on(test, None)?;
+    /// assert_eq!((both.rows(), both.division.as_ref().and_then(Division::training_rows)), (4, Some(3)));
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    pub fn training_rows(&self) -> Option<usize> {
+        self.of_files.then(|| self.sizes()[0])
+    }
+
     /// The splits of the rows; they depend on the seed and not on any method.
     pub(crate) fn splits(
         &self,
@@ -204,6 +220,43 @@ impl Division {
             }
         }
         Ok(splits)
+    }
+
+    /// The same of some rows, if it can still divide them: rows that train are not divided into train and test again.
+    pub(crate) fn within(&self, rows: &[usize]) -> Option<Self> {
+        let kept: BTreeSet<usize> = rows.iter().map(|&row| self.of_row[row]).collect();
+        let place: BTreeMap<usize, usize> =
+            kept.into_iter().enumerate().map(|(place, one)| (one, place)).collect();
+        let divides = !matches!(self.by, DivideBy::Part(_)) && place.len() > 1;
+        divides.then(|| Self {
+            by: self.by.clone(),
+            of_row: rows.iter().map(|&row| place[&self.of_row[row]]).collect(),
+            count: place.len(),
+            of_files: false,
+        })
+    }
+
+    /// What trains and what scores inside a training part: folds of groups where folds are asked for, else a fifth of the
+    /// rows, in time the last.
+    pub(crate) fn inside(
+        &self,
+        folds: Option<usize>,
+        streams: &Streams,
+    ) -> Result<Vec<Split>, WorkbenchError> {
+        let splitting = match (&self.by, folds) {
+            (DivideBy::Groups(_), Some(folds)) => {
+                Splitting::Folds { folds: folds.min(self.count), repeats: 1 }
+            }
+            _ => Splitting::HoldOut { test: 0.2, repeats: 1 },
+        };
+        self.splits(splitting, streams)
+    }
+
+    /// The fold of each row, groups whole; nothing of rows in the order of time.
+    pub(crate) fn dealt(&self, folds: usize, rng: &mut impl Rng) -> Option<Vec<usize>> {
+        let whole = matches!(self.by, DivideBy::Groups(_));
+        let fold_of = whole.then(|| self.fold_of(folds.min(self.count), rng))?;
+        Some(self.of_row.iter().map(|&group| fold_of[group]).collect())
     }
 
     /// Rows whose group, place or part tests, and rows whose trains.

@@ -437,14 +437,13 @@ fn pooled(
 fn split_notes(table: &Table) -> Vec<String> {
     let Truths::Classes(labels) = &table.truths else { return Vec::new() };
     let name = |row: usize| table.schema.target.labels[labels[row] as usize].clone();
-    let note =
-        |row| format!("class `{}` has a single row, which trains and tests nothing", name(row));
+    let note = |row| format!("class `{}` has one row, which is in no test part", name(row));
     let alone = singles(labels);
     let mut notes: Vec<String> = alone.iter().take(5).map(|&row| note(row)).collect();
     if alone.len() > 5 {
         notes.push(match alone.len() - 5 {
-            1 => "1 more class has a single row".to_owned(),
-            more => format!("{more} more classes have a single row"),
+            1 => "1 more class has one row".to_owned(),
+            more => format!("{more} more classes have one row"),
         });
     }
     notes

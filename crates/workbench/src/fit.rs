@@ -1,11 +1,11 @@
-use crate::adjustment::{Adjusted, learn};
+use crate::adjustment::{Adjusted, deal, learn};
 use crate::header::{Chosen, DataNote};
 use crate::kernel_matrix::require_whole;
 use crate::prerequisites::{completed, require_room, room};
 use crate::said::unscaled;
-use crate::tuning::{has_space, tune_sample};
+use crate::tuning::{Asked, has_space, tune_sample};
 use crate::{
-    Adjustment, Budget, ClassWeight, Header, MAJOR, MINOR, Model, Table, WorkbenchError,
+    Adjustment, Budget, ClassWeight, Division, Header, MAJOR, MINOR, Model, Table, WorkbenchError,
     require_weighing, score,
 };
 use mercer_datasets::{Impute, Preparation, Scaling, Schema, Truths};
@@ -128,10 +128,11 @@ pub(crate) struct FittedTo {
     pub adjustment: Option<Adjustment>,
 }
 
-/// Fits a method to a prepared sample.
+/// Fits a method to a prepared sample; rows are held out as the division says, if there is one.
 pub(crate) fn fit_sample(
     method: &Method,
     sample: &Sample,
+    division: Option<&Division>,
     choices: &Choices<'_>,
     streams: &Streams,
 ) -> Result<FittedTo, WorkbenchError> {
@@ -141,14 +142,8 @@ pub(crate) fn fit_sample(
     let tuning = match choices.tune.filter(|_| has_space(method, &sample.shape())) {
         Some(budget) => {
             let fixed = &choices.settings;
-            Some(tune_sample(
-                method,
-                sample,
-                fixed,
-                (budget, choices.metric, choices.scaling),
-                streams,
-                choices.limits,
-            )?)
+            let asked = Asked::of(budget, choices, division);
+            Some(tune_sample(method, sample, fixed, &asked, streams, choices.limits)?)
         }
         None => None,
     };
@@ -165,7 +160,10 @@ pub(crate) fn fit_sample(
     let asked = (choices.calibrate, choices.threshold);
     let held = streams.child("held out");
     let folds = &mut held.rng("folds");
-    let adjustment = learn(sample, asked, choices.scaling, folds, |rows, fold| {
+    let numbers = sample.numbers().map(|(numbers, _)| numbers);
+    let division = division.zip(numbers).and_then(|(division, rows)| division.within(rows));
+    let deal = |labels: &[u32]| deal(labels, division.as_ref(), folds);
+    let adjustment = learn(sample, asked, choices.scaling, deal, |rows, fold| {
         let own = held.child(&format!("fold {fold}"));
         Ok(fit_to(rows, &own).map_err(named)?.predictor)
     })?;
@@ -184,7 +182,8 @@ fn whole(method: &Method, settings: &Settings) -> Settings {
 
 pub(crate) fn fitting<'a>(choices: &Choices<'a>, streams: &Streams) -> Fitting<'a> {
     let (threads, limits) = (choices.threads.max(1), choices.limits);
-    Fitting { streams: streams.child("fit"), threads, limits, ..Fitting::seeded(choices.seed) }
+    let streams = streams.child("fit");
+    Fitting { streams, threads, limits, every_class: true, ..Fitting::seeded(choices.seed) }
 }
 
 /// Fits a method to all rows of a table.
@@ -216,7 +215,7 @@ pub fn fit(
     let preparation = table.prepare(&rows, choices.scaling, choices.impute)?;
     let sample = table.training(&rows, &preparation, choices)?;
     let streams = Streams::root(choices.seed);
-    let fitted = fit_sample(method, &sample, choices, &streams)
+    let fitted = fit_sample(method, &sample, table.division.as_ref(), choices, &streams)
         .map_err(|error| error.by_name(&table.schema))?;
     let (training, scored) = scores_on(&*fitted.outcome.predictor, &sample, &preparation)?;
     let schema = table.schema.clone();

@@ -70,7 +70,7 @@ pub use ranking::{RankedMethod, Ranking, ScoreColumns, ScoreTable, rank};
 pub use score::{Scores, primary};
 pub use splitting::Splitting;
 pub use stream::{ExtraColumns, PredictedRows};
-pub use table::{RowWeights, Table, held};
+pub use table::{RowWeights, Table, held, with_aside};
 pub use tuning::{Budget, tune};
 pub use tuning_page::tuning_page;
 pub use unheld::Unheld;

@@ -3,7 +3,7 @@
 use crate::fit::{FittedTo, fit_sample, fitting, header_of, scores_on};
 use crate::prerequisites::{completed, room};
 use crate::table::task_of;
-use crate::tuning::{has_space, tune_sample};
+use crate::tuning::{Asked, has_space, tune_sample};
 use crate::unheld::{enough, one_class_first};
 use crate::windows::{Rows, Source, affordable, marked, refuse_what_holds_all};
 use crate::{Choices, DataNote, Model, Table, WorkbenchError, method_for};
@@ -48,8 +48,8 @@ fn fit_rows(
                 return Err(one_class_first(size));
             }
             let fixed = &choices.settings;
-            let asked = (budget, choices.metric, choices.scaling);
-            Some(tune_sample(method, &first, fixed, asked, streams, choices.limits)?)
+            let asked = Asked::of(budget, choices, None);
+            Some(tune_sample(method, &first, fixed, &asked, streams, choices.limits)?)
         }
         None => None,
     };
@@ -98,7 +98,7 @@ pub(crate) fn fit_part(
     }
     let preparation = table.prepare(rows, choices.scaling, choices.impute)?;
     let train = table.training(rows, &preparation, choices)?;
-    let fitted = fit_sample(method, &train, choices, streams)
+    let fitted = fit_sample(method, &train, table.division.as_ref(), choices, streams)
         .map_err(|error| error.by_name(&table.schema))?;
     Ok((fitted, preparation, train.rows()))
 }

@@ -7,7 +7,7 @@ use mercer_datasets::{
 };
 use mercer_learning::{Sample, Streams, Task, counted, one_line};
 use mercer_linalg::{Matrix, SparseRows, dense_rows, sparse_row};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, s};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -504,12 +504,33 @@ impl Table {
             let numbers = raw.row(row);
             let numbers = numbers.as_slice().expect("rows of the table are contiguous");
             let (truth, line) = (Some(self.truth(row)), self.lines[row]);
-            match own_weight(row) {
-                None => preparing.see(numbers, truth, &self.name, line)?,
-                Some(weight) => preparing.see_weighted(numbers, truth, &self.name, line, weight)?,
-            }
+            let seen = match own_weight(row) {
+                None => preparing.see(numbers, truth, &self.name, line),
+                Some(weight) => preparing.see_weighted(numbers, truth, &self.name, line, weight),
+            };
+            seen.map_err(|error| self.with_holes(error, raw))?;
         }
         Ok(preparing.finish()?)
+    }
+
+    /// The error of a missing number, with all columns that have some.
+    fn with_holes(&self, error: DataError, raw: &Array2<f64>) -> DataError {
+        let DataError::Line { file, line, mut problem } = error else { return error };
+        let mut from = 0;
+        let mut names = Vec::new();
+        for column in &self.schema.columns {
+            let to = from + column.width();
+            if raw.slice(s![.., from..to]).iter().any(|value| value.is_nan()) {
+                names.push(format!("`{}`", one_line(&column.name)));
+            }
+            from = to;
+        }
+        if names.len() > 1 {
+            let more = if names.len() > 8 { ", ..." } else { "" };
+            let (count, named) = (names.len(), names[..names.len().min(8)].join(", "));
+            problem = format!("{problem}; {count} columns have missing values: {named}{more}");
+        }
+        DataError::Line { file, line, problem }
     }
 
     /// Returns some rows, filled and scaled; regression targets in standard units.
@@ -600,8 +621,16 @@ impl Table {
     }
 }
 
-/// Options that leave out what divides and weighs rows.
-fn with_aside(
+/// Returns the options with the columns put aside that divide the rows or weigh them.
+///
+/// ```
+/// use mercer_datasets::SchemaOptions;
+/// use mercer_workbench::{DivideBy, with_aside};
+/// let by = DivideBy::Groups("patient".to_owned());
+/// let options = with_aside(&SchemaOptions::default(), Some(&by), None);
+/// assert_eq!(options.aside, [("patient".to_owned(), "--groups")]);
+/// ```
+pub fn with_aside(
     options: &SchemaOptions,
     by: Option<&DivideBy>,
     weights: Option<&str>,

@@ -3,9 +3,9 @@ use crate::prerequisites::require_room;
 use crate::rescaling::rescaled;
 use crate::unheld::one_class_first;
 use crate::windows::first_rows;
-use crate::{Choices, Table, WorkbenchError, require_weighing};
-use mercer_datasets::Scaling;
-use mercer_harness::{Parts, Tuner, tune_with};
+use crate::{Choices, Division, Table, WorkbenchError, require_weighing};
+use mercer_datasets::{Scaling, Split, subsample};
+use mercer_harness::{Parts, Tuner, tune_on};
 use mercer_learning::{Limits, Method, Metric, Sample, Settings, Shape, Streams, Task};
 use mercer_records::Tuning;
 use std::str::FromStr;
@@ -94,6 +94,63 @@ impl Budget {
     }
 }
 
+/// What tuning is asked for.
+pub(crate) struct Asked<'a> {
+    pub budget: Budget,
+    pub metric: Option<Metric>,
+    pub scaling: Scaling,
+    /// How the rows of the table are divided, if by a column: rows are held out by it here too.
+    pub division: Option<&'a Division>,
+}
+
+impl<'a> Asked<'a> {
+    pub fn of(budget: Budget, choices: &Choices<'_>, division: Option<&'a Division>) -> Self {
+        Self { budget, metric: choices.metric, scaling: choices.scaling, division }
+    }
+
+    /// The parts of a column, each scaled by the rows that train.
+    fn parts(
+        &self,
+        sample: &Sample,
+        tuner: &Tuner,
+        streams: &Streams,
+    ) -> Result<Vec<Parts>, WorkbenchError> {
+        let scaled = |Parts { train, test }: Parts| {
+            let (train, test) = rescaled(self.scaling, train, test)?;
+            Ok(Parts { train, test })
+        };
+        let of_rows = |rows: &[usize]| {
+            self.division.zip(sample.numbers()).and_then(|(division, (numbers, _))| {
+                division.within(&rows.iter().map(|&row| numbers[row]).collect::<Vec<_>>())
+            })
+        };
+        let all: Vec<usize> = (0..sample.rows()).collect();
+        let most = tuner.rows.unwrap_or(all.len()).min(all.len());
+        let rows = if most < all.len() && self.division.is_some() {
+            subsample(&all, most, &mut streams.rng("inner rows"))
+        } else {
+            all
+        };
+        let Some(division) = of_rows(&rows) else {
+            return tuner.parts(sample, streams)?.into_iter().map(scaled).collect();
+        };
+        let named = |places: &[usize]| places.iter().map(|&at| rows[at]).collect::<Vec<_>>();
+        let part = |split: Split| {
+            let [train, test] = [&split.train, &split.test].map(|at| sample.select(&named(at)));
+            scaled(Parts { train: train?, test: test? })
+        };
+        let parts = division.inside(tuner.folds, streams)?.into_iter().map(part);
+        let mut parts = parts.collect::<Result<Vec<_>, WorkbenchError>>()?;
+        // A class may live in one group: then rows at random are all that can be held out.
+        let both = |part: &Sample| part.require_two_classes().is_ok();
+        if !parts.iter().any(|part| both(&part.train) && both(&part.test)) {
+            return tuner.parts(sample, streams)?.into_iter().map(scaled).collect();
+        }
+        parts.retain(|part| both(&part.train));
+        Ok(parts)
+    }
+}
+
 /// Chooses settings for a method on a prepared sample by successive halving. It trains on four fifths of the rows and
 /// scores on the rest; below a thousand rows it uses five folds. The method's defaults are tried first. Nothing else is
 /// looked at.
@@ -104,11 +161,11 @@ pub(crate) fn tune_sample(
     method: &Method,
     sample: &Sample,
     fixed: &Settings,
-    (budget, metric, scaling): (Budget, Option<Metric>, Scaling),
+    asked: &Asked<'_>,
     streams: &Streams,
     limits: &dyn Limits,
 ) -> Result<Tuning, WorkbenchError> {
-    offered(metric, sample.task())?;
+    offered(asked.metric, sample.task())?;
     if sample.rows() < 5 {
         return Err(WorkbenchError::Argument {
             name: "rows",
@@ -118,15 +175,11 @@ pub(crate) fn tune_sample(
         });
     }
     let streams = streams.child("tuning");
-    let tuner = Tuner { metric, ..budget.tuner(sample.rows()) };
+    let tuner = Tuner { metric: asked.metric, ..asked.budget.tuner(sample.rows()) };
     let anchor = Settings::new();
     let fixed = &method.as_meant(fixed);
-    // What scores a candidate is scaled by the rows that train it.
-    let prepare = |Parts { train, test }: Parts| {
-        let (train, test) = rescaled(scaling, train, test)?;
-        Ok(Parts { train, test })
-    };
-    Ok(tune_with(method, sample, (fixed, &anchor), &tuner, &streams, limits, &prepare)?)
+    let parts = asked.parts(sample, &tuner, &streams)?;
+    Ok(tune_on(method, sample.shape(), &parts, (fixed, &anchor), &tuner, &streams, limits)?)
 }
 
 /// Whether there is anything to tune of a method.
@@ -187,7 +240,7 @@ pub fn tune(
         method,
         &sample,
         &choices.settings,
-        (budget, choices.metric, choices.scaling),
+        &Asked::of(budget, choices, table.division.as_ref()),
         &streams,
         choices.limits,
     )

@@ -39,7 +39,7 @@ pub(crate) fn of_ridge(
 ) -> Result<RidgeChoice, LearningError> {
     let rows = drawn(sample.rows(), RidgeChoice::ROWS, &fitting.streams.child("ridge"));
     // Rows of one class alone would be met by any ridge.
-    let rows = rows.map(|rows| with_other_classes(rows, sample));
+    let rows = rows.map(|rows| with_other_classes(rows, sample, 2));
     let rows = rows.unwrap_or_else(|| (0..sample.rows()).collect());
     let gram = || kernel.gram(sample.matrix().select(&rows).view());
     let weights = sample.weights().map(|weights| weights.select(Axis(0), &rows));

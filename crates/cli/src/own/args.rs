@@ -177,6 +177,25 @@ pub(crate) struct FitChoices {
     pub threads: Option<u16>,
 }
 
+/// The column by which rows are held out.
+#[derive(Debug, Args)]
+pub(crate) struct ByArgs {
+    /// Keep rows with the same value in this column together wherever rows are held out. It is not used as a feature.
+    #[arg(long, value_name = "COL", conflicts_with = "time")]
+    pub groups: Option<String>,
+    /// Hold out rows that come after their training rows by this column, numbers or dates such as 2026-11-27. It is not
+    /// used as a feature.
+    #[arg(long, value_name = "COL")]
+    pub time: Option<String>,
+}
+
+impl ByArgs {
+    pub fn divided(&self) -> Option<DivideBy> {
+        let groups = self.groups.clone().map(DivideBy::Groups);
+        groups.or_else(|| self.time.clone().map(DivideBy::Time))
+    }
+}
+
 /// How rows are divided.
 #[derive(Debug, Args)]
 pub(crate) struct SplitArgs {
@@ -189,15 +208,10 @@ pub(crate) struct SplitArgs {
     /// Divide the rows N times, shuffled anew [default: 2, or 1 with --holdout, --time and --split-column].
     #[arg(long, value_name = "N")]
     pub repeats: Option<usize>,
-    /// Keep rows with the same value in this column together, in training or in test. It is not used as a feature.
-    #[arg(long, value_name = "COL", conflicts_with_all = ["time", "split_column"])]
-    pub groups: Option<String>,
-    /// Test on rows that come after their training rows by this column, numbers or dates such as 2026-11-27. It is not
-    /// used as a feature.
-    #[arg(long, value_name = "COL", conflicts_with = "split_column")]
-    pub time: Option<String>,
+    #[command(flatten)]
+    pub by: ByArgs,
     /// Divide the rows by this column, which holds train or test. It is not used as a feature.
-    #[arg(long, value_name = "COL", conflicts_with_all = ["folds", "holdout", "repeats"])]
+    #[arg(long, value_name = "COL", conflicts_with_all = ["folds", "holdout", "repeats", "groups", "time"])]
     pub split_column: Option<String>,
     /// Test on the rows of FILE, which has the same columns; all rows of the data train.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "holdout", "repeats", "groups", "time", "split_column", "buffer"])]
@@ -218,9 +232,7 @@ pub(crate) struct SplitArgs {
 impl SplitArgs {
     /// The column that divides the rows, if one does.
     pub fn divided(&self) -> Option<DivideBy> {
-        let groups = self.groups.clone().map(DivideBy::Groups);
-        let time = || self.time.clone().map(DivideBy::Time);
-        groups.or_else(time).or_else(|| self.split_column.clone().map(DivideBy::Part))
+        self.by.divided().or_else(|| self.split_column.clone().map(DivideBy::Part))
     }
 }
 
@@ -239,6 +251,8 @@ pub(crate) struct FitArgs {
     pub table: TableArgs,
     #[command(flatten)]
     pub choices: FitChoices,
+    #[command(flatten)]
+    pub by: ByArgs,
     /// Write the model to this file.
     #[arg(long, value_name = "MODEL", default_value = "model.safetensors")]
     pub out: PathBuf,
@@ -430,7 +444,7 @@ pub(crate) struct CompareArgs {
     pub methods: Vec<String>,
     /// Read the table from FILE, as for `fit`. Several files (separated by commas, or the flag repeated) are compared one by
     /// one and together.
-    #[arg(long, value_name = "FILE", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "FILE", required = true)]
     pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub columns: ColumnArgs,
@@ -449,6 +463,17 @@ pub(crate) struct CompareArgs {
     pub json: bool,
 }
 
+impl CompareArgs {
+    /// The files; the name of one that is there may hold a comma.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let of = |path: &PathBuf| match path.to_str() {
+            Some(text) if !path.exists() => text.split(',').map(PathBuf::from).collect(),
+            _ => vec![path.clone()],
+        };
+        self.data.iter().flat_map(of).collect()
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
     /// Tune this method; see `mercer list methods`.
@@ -458,6 +483,8 @@ pub(crate) struct TuneArgs {
     pub table: TableArgs,
     #[command(flatten)]
     pub choices: FitChoices,
+    #[command(flatten)]
+    pub by: ByArgs,
     /// Write a page with every candidate.
     #[arg(long, value_name = "FILE.html", alias = "out")]
     pub report: Option<PathBuf>,

@@ -24,11 +24,12 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         learning_curve: args.split.learning_curve,
         ..choices(&args.choices, &limits)?
     };
-    if args.split.test.is_some() && args.data.len() > 1 {
+    let files = args.files();
+    if args.split.test.is_some() && files.len() > 1 {
         let (value, must) = ("given".to_owned(), "given for one file only".to_owned());
         return Err(WorkbenchError::Argument { name: "test", value, must }.into());
     }
-    let inputs: Vec<&Path> = args.data.iter().map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let report =
         args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;
     let names: Vec<String> = args.methods.iter().map(|name| full_name(name)).collect();
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
             &choices,
         )
     };
-    let tables = args.data.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
+    let tables = files.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
     for table in &tables {
         check_splits(table, args, choices.seed)?;
         say_of_parts(table, choices.impute);
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         };
         files.push(compare(&methods, &names, table, splitting(&args.split), &choices, told)?);
     }
-    drop(watch);
+    watch.finish();
     bar.finish_and_clear();
     for file in &files {
         for note in &file.notes {

@@ -61,14 +61,14 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
                     Wanted { share, each_class: args.each_class, jackknife: args.jackknife };
                 let found = coverage(&methods, &name, &table, splitting, wanted, &choices, told)
                     .map_err(|error| default_folds(error, &args.split))?;
-                drop(watch);
+                watch.finish();
                 bar.finish_and_clear();
                 let how = table.describe(splitting);
                 return super::coverage::print(&found, &about(&table), &how, args.json);
             }
             let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)
                 .map_err(|error| default_folds(error, &args.split))?;
-            drop(watch);
+            watch.finish();
             bar.finish_and_clear();
             (evaluation, table.describe(splitting), table)
         }

@@ -2,13 +2,13 @@ use super::args::FitArgs;
 use super::{
     LARGE, adjusted, choices, claim, clock, filled, full_name, limits, mebibytes, numbering, open,
     plain, print_json, refuse_weights_in_passes, say_if_no_better, say_if_untunable,
-    say_of_weights, schema_options, unconverged, watch, weighed,
+    say_of_first_rows, say_of_weights, schema_options, unconverged, watch, weighed,
 };
 use crate::Ended;
 use mercer_learning::{counted, find, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Model, Table, WorkbenchError, fit, fit_in_passes, rows_left_out, solved_at,
+    Model, Table, WorkbenchError, fit, fit_in_passes, rows_left_out, solved_at, with_aside,
 };
 use std::io::Write;
 use std::time::Instant;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     let name = full_name(&args.method);
     // An output that exists is no news to who mistyped the method.
     find(&methods, &name).map_err(WorkbenchError::from)?;
-    let weights = args.choices.weights.as_deref();
+    let (weights, by) = (args.choices.weights.as_deref(), args.by.divided());
     refuse_weights_in_passes(&args.choices)?;
     let out = claim(&args.out, args.force, &[&args.table.data])?;
     let started = Instant::now();
@@ -29,13 +29,21 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     let clock = clock(quiet, format!("{name} on {}", file.name()));
     let watch = watch(args.choices.max_seconds, quiet);
     let model = if let Some(buffer) = args.choices.buffer {
-        fit_in_passes(&methods, &name, &file, &options, buffer, &choices)?
+        say_of_first_rows(by.as_ref(), Some(buffer), choices.tune.is_some());
+        fit_in_passes(
+            &methods,
+            &name,
+            &file,
+            &with_aside(&options, by.as_ref(), None),
+            buffer,
+            &choices,
+        )?
     } else {
-        let table = Table::read_beside(&file, &options, None, weights)?;
+        let table = Table::read_beside(&file, &options, by.as_ref(), weights)?;
         say_of_weights(&table);
         fit(&methods, &name, &table, &choices)?
     };
-    drop(watch);
+    watch.finish();
     clock.finish_and_clear();
     let seconds = started.elapsed().as_secs_f64();
     say_if_untunable(&name, &choices, model.header.task());

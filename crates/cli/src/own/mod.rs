@@ -16,6 +16,7 @@ pub(crate) use info::run as info;
 pub(crate) use predict::run as predict;
 pub(crate) use tune::run as tune;
 
+use crate::notes::Notes;
 use anyhow::Context;
 pub(crate) use args::FileArgs;
 use args::{
@@ -30,8 +31,8 @@ use mercer_harness::{Stop, TrialLimits, free_memory, leave};
 use mercer_learning::{Settings, Shape, Task, counted, find, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Adjustment, Budget, Calibration, Choices, DivideBy, Header as ModelHeader, Output, RowWeights,
-    Scores, Splitting, Table, WorkbenchError, no_better, scaling_of,
+    Adjustment, Budget, Calibration, Choices, DivideBy, Division, Header as ModelHeader, Output,
+    RowWeights, Scores, Splitting, Table, WorkbenchError, no_better, scaling_of,
 };
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
@@ -269,6 +270,14 @@ pub(super) fn read_table(
     Ok(table)
 }
 
+/// Which rows tune where the numbers stay in the file.
+pub(super) fn say_of_first_rows(by: Option<&DivideBy>, buffer: Option<usize>, tunes: bool) {
+    if let (Some(by), Some(_), true) = (by, buffer, tunes) {
+        let column = by.column();
+        tracing::warn!("with --buffer, tuning holds out rows at random, without `{column}`");
+    }
+}
+
 /// Reads a table that is to be divided.
 pub(super) fn read_divided(
     file: RowFile,
@@ -279,12 +288,7 @@ pub(super) fn read_divided(
     choices: &Choices<'_>,
 ) -> anyhow::Result<Table> {
     let by = split.divided();
-    if let (Some(by), Some(_)) = (&by, &choices.tune) {
-        tracing::warn!(
-            "--tune draws its held-out rows at random inside each training part, and does not look at `{}`",
-            by.column()
-        );
-    }
+    say_of_first_rows(by.as_ref(), args.buffer, choices.tune.is_some());
     let table = read_table(file, options, by.as_ref(), args)?;
     let Some(test) = &split.test else { return Ok(table) };
     let file = open(test, lines)?;
@@ -353,7 +357,7 @@ pub(super) fn splitting(args: &SplitArgs) -> Splitting {
     if let Some(test) = args.holdout {
         return Splitting::HoldOut { test, repeats: args.repeats.unwrap_or(1) };
     }
-    let once = args.time.is_some() || args.split_column.is_some() || args.test.is_some();
+    let once = args.by.time.is_some() || args.split_column.is_some() || args.test.is_some();
     let repeats = args.repeats.unwrap_or(if once { 1 } else { 2 });
     Splitting::Folds { folds: args.folds.unwrap_or(5), repeats }
 }
@@ -396,7 +400,9 @@ fn day(days: u64) -> String {
 
 /// A table in a line: file, rows, target, task.
 pub(super) fn about(table: &Table) -> String {
-    let rows = counted(table.rows(), "row", "rows");
+    // Rows of a test file are not of this one.
+    let rows = table.division.as_ref().and_then(Division::training_rows).unwrap_or(table.rows());
+    let rows = counted(rows, "row", "rows");
     format!("{}: {rows}, target `{}`, {}", table.name, table.schema.target.name, task(table))
 }
 
@@ -434,6 +440,14 @@ pub(super) fn bar(quiet: bool) -> ProgressBar {
 /// goes on.
 pub(super) struct Watch(Arc<AtomicBool>);
 
+impl Watch {
+    /// Work is done, and no error follows.
+    pub fn finish(self) {
+        drop(self);
+        Notes::release();
+    }
+}
+
 impl Drop for Watch {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
@@ -453,6 +467,10 @@ pub(super) fn watch(seconds: Option<f64>, quiet: bool) -> Watch {
         while !seen.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(50));
             let gone = start.elapsed();
+            // What is said of the file is of use now: no error of reading it follows.
+            if gone > Duration::from_secs(1) {
+                Notes::release();
+            }
             if limit.is_some_and(|limit| gone > limit) && !seen.load(Ordering::Relaxed) {
                 Output::abandon();
                 let gone = gone.as_secs_f64();

@@ -1,7 +1,7 @@
 use super::args::TuneArgs;
 use super::{
     about, choices, claim, clock, command, full_name, limits, open, print_json, read_table,
-    say_of_parts, schema_options, today, watch,
+    say_of_first_rows, say_of_parts, schema_options, today, watch,
 };
 use crate::Ended;
 use crate::columns::{print_aligned, print_words};
@@ -27,7 +27,9 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     let report = report.transpose()?;
     let file = open(&args.table.data, &args.table.columns.file)?;
     let options = schema_options(&args.table.columns, &args.choices);
-    let table = read_table(file, &options, None, &args.choices)?;
+    let by = args.by.divided();
+    say_of_first_rows(by.as_ref(), args.choices.buffer, true);
+    let table = read_table(file, &options, by.as_ref(), &args.choices)?;
     say_of_parts(&table, choices.impute);
     let method = method_for(&methods, &full_name(&args.method), table.task())?;
     require_weighing(&methods, method.name, &table, &choices)?;
@@ -35,7 +37,7 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     let clock = clock(quiet, format!("tuning {} on {}", method.name, table.name));
     let watch = watch(args.choices.max_seconds, quiet);
     let tuning = tune(method, &table, budget, &choices)?;
-    drop(watch);
+    watch.finish();
     clock.finish_and_clear();
     if tuning.history.iter().all(|step| step.score.is_none()) {
         tracing::warn!("no candidate ended within the budget: the defaults are taken, untried");

@@ -61,10 +61,12 @@ fn one_split_has_no_test_and_says_why() {
     let place = place_with(&[("toys.csv", &toys(60))]);
     let line = "compare --methods kernel-ridge,majority --data toys.csv --holdout 0.3";
     let told = place.run(&format!("{line} --report one.html")).with_code(0).stdout;
-    assert!(told.contains("no test: of one split there is no spread"), "{told}");
+    assert!(told.contains("no test: one split has no spread"), "{told}");
     assert!(told.contains("--folds 5") && !told.contains("p corrected"), "{told}");
     let page = std::fs::read_to_string(place.path("one.html")).unwrap();
-    assert!(page.contains("There is no test: of one split") && !page.contains("p corrected"));
+    assert!(
+        page.contains("There is no test: one split has no spread") && !page.contains("p corrected")
+    );
     assert!(page.contains("Scores on the one test part") && page.contains("Wilson"));
     let told = place.run(&format!("{line} --repeats 3")).with_code(0).stdout;
     assert!(told.contains("p corrected") && !told.contains("no test"), "{told}");
@@ -230,7 +232,7 @@ fn rare_classes_are_spread_over_the_folds() {
     let place =
         place_with(&[("rare.csv", &text), ("two.csv", &format!("a,y\n{}\n", two.join("\n")))]);
     let told = place.run("evaluate --method kernel-ridge --data rare.csv --json").with_code(0);
-    assert!(told.stderr.contains("class `once` has a single row"), "{told:?}");
+    assert!(told.stderr.contains("class `once` has one row"), "{told:?}");
     assert_eq!(told.json()["test_rows"], 8);
     for method in ["kernel-ridge", "gaussian-svm", "majority"] {
         place.run(&format!("evaluate --method {method} --data two.csv --json")).with_code(0);
@@ -390,6 +392,71 @@ fn evaluate_divides_the_rows_by_a_column() {
         assert!(refused.stderr.contains(words), "{rest}: {refused:?}");
     }
     run("--groups patient --time day").with_code(2);
+}
+
+/// A patient's number tells the patient's class and nothing of other patients: rows drawn at random score it well.
+#[test]
+fn tuning_and_calibration_hold_groups_out_whole() {
+    let place = Place::new();
+    let mut text = "patient,x,sick\n".to_owned();
+    for row in 0..120_u32 {
+        let patient = row % 24;
+        let sick = if 0b1011_0011_1000_1011_0100_1110 >> patient & 1 == 1 { "yes" } else { "no" };
+        writeln!(text, "p{patient},{},{sick}", f64::from(patient) + 0.001 * f64::from(row))
+            .unwrap();
+    }
+    std::fs::write(place.path("visits.csv"), text).unwrap();
+    let best = |rest: &str| {
+        let line = format!("tune --method gaussian-svm --data visits.csv {rest} --budget 9 --json");
+        let found = place.run(&line).with_code(0).json();
+        let scores = found["history"].as_array().unwrap().iter();
+        scores.filter_map(|step| step["score"].as_f64()).fold(0.0, f64::max)
+    };
+    let (random, whole) = (best("--drop patient"), best("--groups patient"));
+    assert!(random > 0.95 && whole < 0.75, "{random} {whole}");
+    let slope = |rest: &str| {
+        let line = format!(
+            "fit --method gaussian-svm --data visits.csv {rest} --set std=15 --calibrate --out m --force"
+        );
+        place.run(&line).with_code(0);
+        place.run("predict m --data visits.csv --drop patient").with_code(0);
+        let header = place.run("info m --json").with_code(0).json();
+        header["adjustment"]["calibration"]["sigmoid"]["slope"].as_f64().unwrap()
+    };
+    let (random, whole) = (slope("--drop patient"), slope("--groups patient"));
+    assert!(random > 1.5 && whole < 0.5, "{random} {whole}");
+}
+
+/// What is said of a file stands after the error that it may explain; a test file's rows are not the table's; all columns
+/// with holes are named; a file's name may hold a comma.
+#[test]
+fn what_is_said_of_a_file_helps_with_its_error() {
+    let place = Place::new();
+    let write = |name: &str, text: &str| std::fs::write(place.path(name), text).unwrap();
+    write("holes.csv", "a,b,c,kind\n1,,3,x\n2,5,,y\n3,6,1,x\n4,7,2,y\n1,,3,x\n");
+    let told = place.run("fit --method kernel-ridge --data holes.csv").with_code(1).stderr;
+    assert!(told.contains("2 columns have missing values: `b`, `c`"), "{told}");
+    let rows: Vec<String> =
+        (0..30).map(|row| format!("{},{}", row % 7, ["a", "b"][row % 2])).collect();
+    write("few,many.csv", &format!("x,kind\n{}\n", rows.join("\n")));
+    write("other.csv", "x,kind\n1,a\n2,b\n3,a\n4,b\n");
+    let line = "compare --methods krr,majority --folds 2 --repeats 1 --data few,many.csv";
+    let told = place.run(line).with_code(0).stdout;
+    assert!(told.starts_with("few,many.csv: 30 rows"), "{told}");
+    let two = place.run("compare --methods krr,majority --folds 2 --data other.csv,other.csv");
+    assert!(two.stdout.contains("2 files") || two.stderr.contains("other.csv"), "{two:?}");
+    let told =
+        place.run("evaluate --method krr --data few,many.csv --test other.csv").with_code(0).stdout;
+    assert!(told.contains("few,many.csv: 30 rows") && told.contains("fitted to 30 rows"), "{told}");
+    // The first row is guessed to be names, and the error comes first.
+    write("bare.csv", "tone,kind\nred,x\n,y\nred,x\nblue,y\n");
+    for command in ["fit", "evaluate --folds 2", "compare --folds 2 --repeats 1"] {
+        let methods = if command.starts_with("compare") { "--methods" } else { "--method" };
+        let told = place.run(&format!("{command} {methods} krr --data bare.csv")).stderr;
+        assert!(told.starts_with("error: ") && told.contains("--header no"), "{command}: {told}");
+    }
+    let told = place.run("evaluate --method krr --data bare.csv --impute mean --folds 2").stderr;
+    assert!(told.contains("--header no"), "{told}");
 }
 
 /// Three rows of a class among forty: parts without it have no area under the curve, and the page has what the others have.

@@ -41,7 +41,7 @@ fn rows_of_another_file_test() {
     let words: Vec<&str> = told.stdout.split_whitespace().collect();
     assert!(words.join(" ").contains("fitted to 40 rows, tested on test.csv"), "{told:?}");
     assert!(
-        told.stdout.contains("there is no spread") && !told.stdout.contains("--folds"),
+        told.stdout.contains("one split has no spread") && !told.stdout.contains("--folds"),
         "{told:?}"
     );
     assert!(std::fs::read_to_string(place.path("c.html")).unwrap().contains("tested on test.csv"));
