@@ -1,12 +1,13 @@
+mod inducing;
 mod kernel;
 mod laplace;
 mod regression;
 
 use crate::kernel_ridge::default_std;
-use crate::subsample::at_most;
+use crate::subsample::{at_most, drawn_from};
+use inducing::{Bound, Rows};
 use kernel::ScaledGaussian;
 use laplace::{Labelled, Mode, expected_share};
-use mercer_kernels::Kernel;
 use mercer_learning::{
     Allowed, Condition, Convergence, ConvergenceHint, Cost, Fitted, Fitting, Learner,
     LearningError, Method, Outcome, Parameters, Predictor, Sample, Settings, Space, State, Targets,
@@ -14,7 +15,7 @@ use mercer_learning::{
 };
 use mercer_linalg::product;
 use mercer_solvers::{Lbfgs, Minimum, SolverError};
-use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
 use regression::{Noisy, Posterior, Process};
 use std::collections::BTreeMap;
 
@@ -23,8 +24,8 @@ pub(crate) const METHOD: Method = Method {
     title: "GP",
     summary: "Gaussian process: regression with standard deviations; classes, one against the others, by Laplace's method; evidence maximised by L-BFGS",
     formula: "f(x) = k(x)ᵀ (K + σ² I)⁻¹ y, k(x, z) = s² exp(−‖x − z‖²/(2 l²)), or an l for each column; s, l and σ maximise the evidence; classes by Laplace",
-    when: "up to some 2000 rows, where standard deviations or probabilities matter",
-    cites: "Rasmussen & Williams (2006), Alg. 2.1, 3.1, 3.2, 5.1",
+    when: "where standard deviations or probabilities matter: up to some 2000 rows, and numbers of many by inducing rows",
+    cites: "Rasmussen & Williams (2006), Alg. 2.1, 3.1, 3.2, 5.1; Titsias (AISTATS 2009)",
     revision: 1,
     tasks: Tasks::Both,
     cost: Cost {
@@ -35,7 +36,10 @@ pub(crate) const METHOD: Method = Method {
     resource: None,
     warnings: &[],
     settings: &|| {
-        const CONDITIONS: &[Condition] = &[(&["noise"], &[Where::is("task", &["regression"])])];
+        const CONDITIONS: &[Condition] = &[
+            (&["noise", "inducing"], &[Where::is("task", &["regression"])]),
+            (&["cap"], &[Where::is("inducing", &["0"]), Where::is("task", &["classification"])]),
+        ];
         let hints = [("iterations", ConvergenceHint::More)];
         with_hints(with_conditions(declared::<GaussianProcessParams>(), CONDITIONS), &hints)
     },
@@ -44,7 +48,10 @@ pub(crate) const METHOD: Method = Method {
         Settings::new().with("length", length).with("cap", CAP)
     },
     // The evidence sets the kernel: there is nothing left to tune.
-    user_defaults: &mercer_learning::same_as_study,
+    user_defaults: &|shape| {
+        let many = shape.task == Task::Regression && shape.rows > CAP;
+        Settings::new().with("inducing", if many { INDUCING } else { 0 })
+    },
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(GaussianProcess::new(settings.read("gaussian-process")?)?)),
     restore: &restore,
@@ -54,6 +61,8 @@ pub(crate) const METHOD: Method = Method {
 const BLOCK: usize = 512;
 /// Ten classifiers of so many rows fill 450 MB.
 const CAP: usize = 2000;
+/// Rows that stand for all on a table of one's own with more rows of numbers.
+const INDUCING: usize = 500;
 /// Kernel parameters stay within these, as in scikit-learn.
 const RANGE: (f64, f64) = (1e-5, 1e5);
 /// The same as a range of settings.
@@ -81,6 +90,8 @@ mercer_learning::parameters! {
         pub anisotropic: bool = false;
         /// Iterations of L-BFGS for each class; 0 keeps the start.
         pub iterations: usize = 50;
+        /// Rows, drawn by seed, that stand for all the others (Titsias's bound); 0 is exact.
+        pub inducing: usize = 0;
         /// Training rows beyond this are left out, by seed.
         pub cap: usize = CAP, Allowed::PAIR;
     }
@@ -89,7 +100,8 @@ mercer_learning::parameters! {
 /// A Gaussian process with `k(x, z) = s² exp(−Σ (x_j − z_j)²/(2 l_j²))`.
 ///
 /// Of numbers it is exact, with noise of deviation `σ`; `s`, `l` and `σ` maximise the evidence. The prediction is the
-/// mean of a new observation, and its deviation is there, too ([`Predictor::deviations`]).
+/// mean of a new observation, and its deviation is there, too ([`Predictor::deviations`]). With `inducing` rows the
+/// evidence is Titsias's lower bound, and all rows train however many there are.
 ///
 /// There is one classifier for each class against the others (a single one for two classes). Each has its own `s` and
 /// `l`, which maximise Laplace's approximation of the evidence. The score of a class is its classifier's averaged
@@ -143,16 +155,13 @@ impl GaussianProcess {
         }
     }
 
-    /// Exact regression.
+    /// Regression, exact or by inducing rows.
     fn fit_numbers(
         &self,
         sample: &Sample,
         values: &Array1<f64>,
         fitting: &Fitting<'_>,
     ) -> Result<Fitted, LearningError> {
-        let (n, d) = sample.inputs().dim();
-        // The matrix, its inverse, and their likes in the gradient.
-        fitting.limits.reserve(8 * (n as u64) * (6 * n as u64 + 4 * d as u64))?;
         let total = sample.total_weight();
         let average = |values: &Array1<f64>| match sample.weights() {
             None => values.sum() / total,
@@ -165,18 +174,14 @@ impl GaussianProcess {
         let scale = if deviation > 0.0 { deviation } else { 1.0 };
         let y = centred / scale;
         let rows = Noisy { y: &y, weights: sample.weights() };
+        let (n, d) = sample.inputs().dim();
         let mut start = self.start(d);
         start.push(self.params.noise.ln());
-        let evidence = |logs: &[f64]| {
-            fitting.limits.check()?;
-            let posterior = Posterior::of(logs, sample.inputs(), rows)?;
-            let gradient = posterior.gradient(rows);
-            Ok::<_, Fault>((-posterior.evidence, gradient.iter().map(|g| -g).collect()))
+        let (minimum, machine, noise, evidence) = match self.params.inducing {
+            0 => self.exactly(sample.inputs(), rows, &start, fitting)?,
+            _ => self.by_inducing(sample.inputs(), rows, &start, fitting)?,
         };
-        let found = self.search(start.len()).minimise(evidence, &start);
-        let minimum = found.map_err(|Fault(error)| error)?;
-        let posterior = Posterior::of(&minimum.x, sample.inputs(), rows)?;
-        let Posterior { kernel, noise, scaled, weights, inverse, evidence, .. } = posterior;
+        let kernel = &machine.kernel;
         let facts = BTreeMap::from([
             (fact::ROWS_USED.to_owned(), n as f64),
             ("log-evidence".to_owned(), evidence),
@@ -184,7 +189,6 @@ impl GaussianProcess {
             ("mean-length".to_owned(), kernel.lengths.sum() / kernel.lengths.len() as f64),
             ("noise".to_owned(), noise.sqrt()),
         ]);
-        let machine = Machine { kernel, scaled, weights, reduction: inverse };
         let predictor = Process { features: d, machine, noise, mean, scale };
         let convergence = if minimum.converged {
             Convergence::Converged { iterations: minimum.iterations }
@@ -192,6 +196,60 @@ impl GaussianProcess {
             Convergence::NotConverged { iterations: minimum.iterations, residual: minimum.gradient }
         };
         Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+
+    /// How the search for the kernel ended, the kernel with the posterior, `σ²`, and the evidence.
+    fn exactly(
+        &self,
+        inputs: ArrayView2<'_, f64>,
+        rows: Noisy<'_>,
+        start: &[f64],
+        fitting: &Fitting<'_>,
+    ) -> Result<(Minimum, Machine, f64, f64), LearningError> {
+        let (n, d) = inputs.dim();
+        // The matrix, its inverse, and their likes in the gradient.
+        fitting.limits.reserve(8 * (n as u64) * (6 * n as u64 + 4 * d as u64))?;
+        let evidence = |logs: &[f64]| {
+            fitting.limits.check()?;
+            let posterior = Posterior::of(logs, inputs, rows)?;
+            let gradient = posterior.gradient(rows);
+            Ok::<_, Fault>((-posterior.evidence, gradient.iter().map(|g| -g).collect()))
+        };
+        let found = self.search(start.len()).minimise(evidence, start);
+        let minimum = found.map_err(|Fault(error)| error)?;
+        let posterior = Posterior::of(&minimum.x, inputs, rows)?;
+        let Posterior { kernel, noise, scaled, weights, inverse, evidence, .. } = posterior;
+        Ok((minimum, Machine { kernel, scaled, weights, reduction: inverse }, noise, evidence))
+    }
+
+    /// The same by inducing rows; the evidence is its lower bound.
+    fn by_inducing(
+        &self,
+        inputs: ArrayView2<'_, f64>,
+        noisy: Noisy<'_>,
+        start: &[f64],
+        fitting: &Fitting<'_>,
+    ) -> Result<(Minimum, Machine, f64, f64), LearningError> {
+        let (n, d) = inputs.dim();
+        let m = self.params.inducing.min(n);
+        let threads = fitting.threads.max(1);
+        let (block, squares) = (4 * BLOCK.min(n) * (m + d), (8 + threads) * m * m);
+        fitting.limits.reserve(8 * (threads * block + squares + m * d) as u64)?;
+        let drawn = drawn_from("inducing", n, m, &fitting.streams);
+        let inducing = inputs.select(Axis(0), &drawn.unwrap_or_else(|| (0..n).collect()));
+        let noisy = Noisy { y: noisy.y, weights: noisy.weights.map(ArrayView1::reborrow) };
+        let rows = Rows { inputs: inputs.reborrow(), inducing: inducing.view(), noisy, threads };
+        let evidence = |logs: &[f64]| {
+            fitting.limits.check()?;
+            let bound = Bound::of(logs, rows)?;
+            let gradient = bound.gradient(rows)?;
+            Ok::<_, Fault>((-bound.value, gradient.iter().map(|g| -g).collect()))
+        };
+        let found = self.search(start.len()).minimise(evidence, start);
+        let minimum = found.map_err(|Fault(error)| error)?;
+        let bound = Bound::of(&minimum.x, rows)?;
+        let Bound { kernel, noise, scaled, weights, reduction, value, .. } = bound;
+        Ok((minimum, Machine { kernel, scaled, weights, reduction }, noise, value))
     }
 
     /// The kernel and mode of one classifier, and how its search for the kernel ended.
@@ -241,6 +299,9 @@ impl From<SolverError> for Fault {
 
 impl Learner for GaussianProcess {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
+        if let (Targets::Real(values), 1..) = (sample.targets(), self.params.inducing) {
+            return self.fit_numbers(sample, values, fitting);
+        }
         let sample = at_most(sample, self.params.cap, fitting)?;
         sample.require_two_classes()?;
         let task = sample.task();
@@ -307,8 +368,7 @@ struct Machine {
 impl Machine {
     /// The kernel between rows and the training rows.
     fn cross(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
-        let sections = Kernel::Gaussian { std: 1.0 }.sections(self.scaled.view());
-        sections.at(self.kernel.scaled(inputs).view()) * self.kernel.deviation.powi(2)
+        self.kernel.between(inputs, self.scaled.view())
     }
 
     /// Mean and variance of the latent function at each row.

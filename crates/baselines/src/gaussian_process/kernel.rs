@@ -26,6 +26,12 @@ impl ScaledGaussian {
         Kernel::Gaussian { std: 1.0 }.gram(scaled) * self.deviation.powi(2)
     }
 
+    /// Returns the kernel between inputs, as they are, and scaled ones.
+    pub fn between(&self, inputs: ArrayView2<'_, f64>, scaled: ArrayView2<'_, f64>) -> Array2<f64> {
+        let sections = Kernel::Gaussian { std: 1.0 }.sections(scaled);
+        sections.at(self.scaled(inputs).view()) * self.deviation.powi(2)
+    }
+
     /// Returns `<M, ∂K/∂θ>` for `θ = (log s, log l, …)`, with `K` the matrix of `scaled`.
     ///
     /// `∂K/∂log s = 2 K`; `∂K_ab/∂log l_j = K_ab (z_aj − z_bj)²`, `z` the scaled inputs. With

@@ -309,3 +309,125 @@ fn a_kept_kernel_that_no_fit_leaves_is_refused() {
         assert!(error.contains("must lie between 1e-5 and 1e5"), "{error}");
     }
 }
+
+/// Rows, targets and weights without a pattern.
+fn scattered(n: usize) -> (Array2<f64>, Array1<f64>, Array1<f64>) {
+    let at = |k: usize| ((k * 7919 + 13) as f64 * 0.618_033_988_75).fract() * 4.0 - 2.0;
+    let x = Array2::from_shape_fn((n, 2), |(i, j)| at(2 * i + j));
+    let y: Array1<f64> =
+        (0..n).map(|i| (x[[i, 0]] * 1.3).sin() + 0.4 * x[[i, 1]] + 0.1 * at(5 * i)).collect();
+    (x, y, (0..n).map(|i| [1.0, 2.0, 0.5][i % 3]).collect())
+}
+
+/// The bound by its definition, with matrices of all rows: Titsias 2009, equation 9.
+fn bound_by_definition(x: &Array2<f64>, y: &Array1<f64>, m: usize, logs: &[f64]) -> f64 {
+    let kernel = ScaledGaussian::from_logs(&logs[..logs.len() - 1]);
+    let noise = (2.0 * logs[logs.len() - 1]).exp();
+    let (all, few) = (kernel.scaled(x.view()), kernel.scaled(x.slice(s![..m, ..])));
+    let mut own = kernel.gram(few.view());
+    own.diag_mut().mapv_inplace(|entry| entry * (1.0 + 1e-8));
+    let cross = kernel.between(x.view(), few.view());
+    let q = cross
+        .dot(&mercer_linalg::Cholesky::factor(own).unwrap().solve(&cross.t().to_owned()).unwrap());
+    let left = (kernel.gram(all.view()).diag().to_owned() - q.diag()).sum();
+    let n = y.len();
+    let mut covariance = q;
+    covariance.diag_mut().mapv_inplace(|entry| entry + noise);
+    let factor = mercer_linalg::Cholesky::factor(covariance).unwrap();
+    let solved = factor.solve(&y.view().insert_axis(Axis(1)).to_owned()).unwrap();
+    let normal = n as f64 * (2.0 * std::f64::consts::PI).ln();
+    -0.5 * (y.dot(&solved.column(0)) + factor.log_determinant() + normal) - left / (2.0 * noise)
+}
+
+#[test]
+fn the_bound_of_inducing_rows_is_that_of_its_definition_and_below_the_evidence() {
+    let (x, y, _) = scattered(40);
+    for logs in [[0.1, -0.2, 0.3, -1.0], [0.5, 0.4, 0.4, -2.0]] {
+        let noisy = Noisy { y: &y, weights: None };
+        let exact = Posterior::of(&logs, x.view(), noisy).unwrap();
+        let mut last = f64::NEG_INFINITY;
+        for m in [5, 15, 40] {
+            for threads in [1, 3] {
+                let rows =
+                    Rows { inputs: x.view(), inducing: x.slice(s![..m, ..]), noisy, threads };
+                let found = Bound::of(&logs, rows).unwrap().value;
+                let defined = bound_by_definition(&x, &y, m, &logs);
+                assert_relative_eq!(found, defined, max_relative = 1e-7);
+                assert!(found >= last - 1e-4 && found <= exact.evidence + 1e-9, "{m}: {found}");
+                last = found;
+            }
+        }
+        // All rows are the exact process, up to what is added to the diagonal.
+        assert_relative_eq!(last, exact.evidence, max_relative = 1e-4);
+    }
+}
+
+#[test]
+fn the_gradient_of_the_bound_is_that_of_differences_with_weights_too() {
+    let (x, y, w) = scattered(700);
+    let logs = [0.2, -0.3, 0.4, -1.2];
+    for weights in [None, Some(w.view())] {
+        let noisy = Noisy { y: &y, weights };
+        let rows = Rows { inputs: x.view(), inducing: x.slice(s![..12, ..]), noisy, threads: 2 };
+        let gradient = Bound::of(&logs, rows).unwrap().gradient(rows).unwrap();
+        for (j, found) in gradient.iter().enumerate() {
+            let at = |step: f64| {
+                let mut moved = logs;
+                moved[j] += step;
+                Bound::of(&moved, rows).unwrap().value
+            };
+            let differences = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert_relative_eq!(*found, differences, max_relative = 1e-5, epsilon = 1e-4);
+        }
+    }
+    // One length for all columns.
+    let noisy = Noisy { y: &y, weights: None };
+    let rows = Rows { inputs: x.view(), inducing: x.slice(s![..12, ..]), noisy, threads: 1 };
+    let tied = Bound::of(&[0.2, 0.1, -1.2], rows).unwrap().gradient(rows).unwrap();
+    let apart = Bound::of(&[0.2, 0.1, 0.1, -1.2], rows).unwrap().gradient(rows).unwrap();
+    assert_relative_eq!(tied[1], apart[1] + apart[2], max_relative = 1e-9);
+}
+
+#[test]
+fn inducing_rows_count_weights_as_copies_and_keep_what_they_learned() {
+    let (x, y, _) = scattered(60);
+    let params = GaussianProcessParams { inducing: 20, iterations: 0, ..Default::default() };
+    let process = GaussianProcess::new(params).unwrap();
+    let weights: Vec<f64> = (0..60).map(|row| if row < 20 { 1.0 } else { 2.0 }).collect();
+    let twice: Vec<usize> = (0..60).chain(20..60).collect();
+    let sample = Sample::regression(x.clone(), y.clone()).unwrap();
+    let (weighted, copied) =
+        (sample.clone().weighted(&weights).unwrap(), sample.select(&twice).unwrap());
+    // The same inducing rows.
+    let of = |sample: &Sample| {
+        let Targets::Real(values) = sample.targets() else { unreachable!() };
+        let noisy = Noisy { y: values, weights: sample.weights() };
+        let rows =
+            Rows { inputs: sample.inputs(), inducing: x.slice(s![..20, ..]), noisy, threads: 1 };
+        let bound = Bound::of(&[0.1, 0.2, -1.0], rows).unwrap();
+        (bound.value, bound.gradient(rows).unwrap(), bound.weights)
+    };
+    let (one, other) = (of(&weighted), of(&copied));
+    assert_relative_eq!(one.0, other.0, max_relative = 1e-9);
+    for (own, others) in one.1.iter().zip(&other.1) {
+        assert_relative_eq!(*own, *others, max_relative = 1e-6, epsilon = 1e-6);
+    }
+    assert_abs_diff_eq!(one.2, other.2, epsilon = 1e-4);
+    // A fit near the exact one; a restored one the same to the last bit.
+    let fit = |inducing| {
+        let params = GaussianProcessParams { inducing, ..Default::default() };
+        GaussianProcess::new(params).unwrap().fit(&sample, &mut Fitting::seeded(1)).unwrap()
+    };
+    let (exact, sparse) = (fit(0), fit(30));
+    let (own, others) = (sparse.predictor.decision(x.view()), exact.predictor.decision(x.view()));
+    assert!((&own - &others).iter().all(|off| off.abs() < 0.1), "{own} {others}");
+    assert!(sparse.facts["log-evidence"] <= exact.facts["log-evidence"] + 1e-6);
+    let restored = restore(&sparse.predictor.state()).unwrap();
+    assert_eq!(restored.decision(x.view()), own);
+    assert_eq!(restored.deviations(x.view()), sparse.predictor.deviations(x.view()));
+    // Fewer rows than inducing ones, and rows that repeat.
+    let same = Array2::from_shape_fn((30, 2), |(i, _)| f64::from(u8::from(i % 2 == 0)));
+    let repeated = Sample::regression(same, (0..30).map(|i| f64::from(i % 3)).collect()).unwrap();
+    let fitted = process.fit(&repeated, &mut Fitting::seeded(1)).unwrap();
+    assert!(fitted.predictor.decision(array![[0.5, 0.5]].view())[[0, 0]].is_finite());
+}

@@ -156,7 +156,7 @@ pub(crate) struct FitChoices {
     /// Choose the threshold of two classes on held-out training rows, by accuracy, balanced-accuracy, f1 or precision.
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub threshold: Option<Metric>,
-    /// Stop after N seconds: a fit stops at its next step, and nothing is written.
+    /// End the whole command after N seconds, and write nothing.
     #[arg(long, value_name = "N", value_parser = seconds)]
     pub max_seconds: Option<f64>,
     /// Limit tuning to a number of settings (27) or a time (60s, 5m); implies --tune. The fit with the chosen settings

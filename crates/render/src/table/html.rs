@@ -27,8 +27,24 @@ pub(super) fn table(table: &Table) -> String {
     out
 }
 
+/// Notes that stand open; more are folded.
+const OPEN: usize = 4;
+
 /// The lines below a table or a figure.
 pub(crate) fn notes(notes: &[String]) -> String {
+    let (open, folded) = notes.split_at(if notes.len() > OPEN + 1 { OPEN } else { notes.len() });
+    let mut out = list(open);
+    if !folded.is_empty() {
+        let (count, folded) = (folded.len(), list(folded));
+        let _ = writeln!(
+            out,
+            "<details class=\"notes\"><summary>{count} more notes</summary>{folded}</details>"
+        );
+    }
+    out
+}
+
+fn list(notes: &[String]) -> String {
     let mut out = String::new();
     if !notes.is_empty() {
         out.push_str("<ul class=\"notes\">\n");
