@@ -48,6 +48,8 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// Ticks with their names, instead of numbers: for categories.
     pub ticks: Option<Vec<(f64, String)>>,
+    /// Numbers with a tick, instead of round ones; none where it is empty.
+    pub at: Vec<f64>,
 }
 
 impl Axis {
@@ -73,6 +75,21 @@ impl Axis {
     ) -> Self {
         let ticks = names.into_iter().enumerate().map(|(i, name)| (i as f64, name.into()));
         Self { label: label.into(), ticks: Some(ticks.collect()), ..Self::default() }
+    }
+
+    /// With ticks at these numbers alone: the sizes that were run, say.
+    ///
+    /// ```
+    /// use mercer_render::{Axis, Figure, Panel, Series};
+    /// let panel = Panel::new(Axis::linear("M").ticks_at([2.0, 7.0]), Axis::linear("pairs"));
+    /// let panel = panel.series(Series::line("", [(2.0, 3.0), (7.0, 28.0)]));
+    /// assert!(Figure::new("demo/ticks", "Pairs").panel(panel).svg()?.contains(">\n7\n</text>"));
+    /// # Ok::<(), mercer_render::RenderError>(())
+    /// ```
+    #[must_use]
+    pub fn ticks_at(mut self, numbers: impl IntoIterator<Item = f64>) -> Self {
+        self.at = numbers.into_iter().collect();
+        self
     }
 
     /// From this value to that.
@@ -142,10 +159,13 @@ impl Ruler {
                     ruler.tick(*value, name.clone());
                 }
             }
-            (None, Scale::Linear) => factor = ruler.linear_ticks(low, high, most),
+            (None, _) if !axis.at.is_empty() => {
+                axis.at.iter().for_each(|&at| ruler.tick(at, at.to_string().replace('-', "−")));
+            }
             // Powers are short.
             (None, Scale::Log10) => factor = ruler.decades(1.5 * most),
             (None, Scale::Log2) => factor = ruler.doublings(1.5 * most),
+            (None, Scale::Linear) => factor = ruler.linear_ticks(low, high, most),
         }
         ruler.label = match (axis.label.is_empty(), factor.is_empty()) {
             (_, true) => axis.label.clone(),

@@ -116,7 +116,7 @@ pub(crate) struct Canvas<DB: DrawingBackend> {
 
 /// The scene as SVG, with its text as text.
 pub(crate) fn svg(scene: &impl Scene) -> Result<String, RenderError> {
-    let (width, height) = measure(scene)?;
+    let (width, height) = measured(|canvas| scene.size(canvas))?;
     let (w, h) = pixels(width, height, SVG_UNIT, 20_000.0 * SVG_UNIT)?;
     let mut body = String::new();
     let canvas = Canvas::new(SVGBackend::with_string(&mut body, (w, h)), SVG_UNIT);
@@ -135,11 +135,19 @@ pub(crate) fn svg(scene: &impl Scene) -> Result<String, RenderError> {
     Ok(out)
 }
 
-/// The size of a scene may depend on the width of its texts, which needs a backend to ask.
-fn measure(scene: &impl Scene) -> Result<Point, RenderError> {
+/// Lengths of a scene may depend on the width of its texts, which needs a backend to ask.
+pub(crate) fn measured<T>(
+    ask: impl FnOnce(&Canvas<SVGBackend>) -> Result<T, RenderError>,
+) -> Result<T, RenderError> {
     let mut sink = String::new();
-    let backend = SVGBackend::with_string(&mut sink, (1, 1));
-    scene.size(&Canvas::new(backend, SVG_UNIT))
+    ask(&Canvas::new(SVGBackend::with_string(&mut sink, (1, 1)), SVG_UNIT))
+}
+
+/// The view box that shows this rectangle of a drawing alone.
+pub(crate) fn view_box((from, to): (Point, Point)) -> String {
+    let [x, y, width, height] =
+        [from.0, from.1, to.0 - from.0, to.1 - from.1].map(|length| SVG_UNIT * length);
+    format!("{x:.0} {y:.0} {width:.0} {height:.0}")
 }
 
 fn pixels(width: f64, height: f64, scale: f64, most: f64) -> Result<(u32, u32), RenderError> {

@@ -32,6 +32,8 @@ pub struct Diagram {
     pub schematic: bool,
     /// What is drawn, in this order.
     pub shapes: Vec<Shape>,
+    /// What a page shows in its place where there is little room.
+    pub narrow: Option<Box<Self>>,
 }
 
 /// A part of a diagram.
@@ -54,7 +56,7 @@ pub enum Shape {
         at: (f64, f64),
         /// Width and height.
         size: (f64, f64),
-        /// Its text, lines parted by `\n`.
+        /// Its text, lines parted by `\n`; what stands in `^{}` is raised, in `_{}` lowered.
         text: String,
         /// A place in the palette for its rim; grey without one.
         color: Option<usize>,
@@ -98,6 +100,7 @@ impl Diagram {
             size,
             schematic: false,
             shapes: Vec::new(),
+            narrow: None,
         }
     }
 
@@ -105,6 +108,20 @@ impl Diagram {
     #[must_use]
     pub fn caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
+        self
+    }
+
+    /// With this in its place on a phone.
+    ///
+    /// ```
+    /// use mercer_render::{Align, Diagram};
+    /// let words = |width| Diagram::new("demo/words", "Words", (width, 40.0)).text((8.0, 20.0), "x", Align::Left);
+    /// let diagram = words(700.0).narrow(words(340.0));
+    /// assert_eq!(diagram.narrow.map(|narrow| narrow.size), Some((340.0, 40.0)));
+    /// ```
+    #[must_use]
+    pub fn narrow(mut self, narrow: Self) -> Self {
+        self.narrow = Some(Box::new(narrow));
         self
     }
 
@@ -225,9 +242,51 @@ fn block<DB: DrawingBackend>(
         let bold = i == 0 && lines.len() > 1;
         let font = if bold { Font::new(13.0).bold() } else { Font::new(12.0) };
         let y = y + 17.0 * (i as f64 - (lines.len() as f64 - 1.0) / 2.0);
-        canvas.text(line, (x, y), font.anchor(HPos::Center, VPos::Center))?;
+        formula(line, (x, y), font, canvas)?;
     }
     Ok(())
+}
+
+/// Words around their middle, with what stands in `^{}` raised and in `_{}` lowered, one above the other.
+fn formula<DB: DrawingBackend>(
+    text: &str,
+    (x, y): Point,
+    font: Font,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
+    let small = Font { size: 0.8 * font.size, ..font };
+    let mut placed = Vec::new();
+    let (mut end, mut script) = (0.0, None);
+    for (part, level) in parts(text) {
+        let font = if level == 0.0 { font } else { small };
+        let wide = canvas.width(part, font)?;
+        let start = match script {
+            Some((before, start)) if level * before < 0.0 => start,
+            _ => end,
+        };
+        script = (level != 0.0).then_some((level, start));
+        placed.push((part, start, level, font));
+        end = f64::max(end, start + wide);
+    }
+    for (part, start, level, font) in placed {
+        canvas.text(part, (x - end / 2.0 + start, y - 0.5 * font.size * level), font)?;
+    }
+    Ok(())
+}
+
+/// The parts of a formula: raised by 1, lowered by -1, or on the line.
+fn parts(text: &str) -> Vec<(&str, f64)> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("^{").into_iter().chain(rest.find("_{")).min() {
+        let level = if rest[at..].starts_with('^') { 1.0 } else { -1.0 };
+        let Some(end) = rest[at..].find('}') else { break };
+        parts.extend([(&rest[..at], 0.0), (&rest[at + 2..at + end], level)]);
+        rest = &rest[at + end + 1..];
+    }
+    parts.push((rest, 0.0));
+    parts.retain(|(part, _)| !part.is_empty());
+    parts
 }
 
 fn arrow<DB: DrawingBackend>(
@@ -264,4 +323,17 @@ fn arrow<DB: DrawingBackend>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn a_formula_has_raised_and_lowered_parts() {
+        let parts_of = |text| parts(text).into_iter().map(|(part, level)| format!("{part}{level}"));
+        let found: Vec<String> = parts_of("λ ∥W∥^{2}_{F} + b_i").collect();
+        assert_eq!(found, ["λ ∥W∥0", "21", "F-1", " + b_i0"]);
+        assert_eq!(parts("x_{"), [("x_{", 0.0)]);
+    }
 }

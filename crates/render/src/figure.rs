@@ -2,7 +2,7 @@
 
 use crate::canvas::{self, Canvas, Point, Scene};
 use crate::escape::csv_line;
-use crate::{Axis, Raster, RenderError, plot};
+use crate::{Axis, Badge, Raster, RenderError, plot};
 use plotters::prelude::DrawingBackend;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -41,6 +41,8 @@ pub struct Figure {
     pub columns: usize,
     /// Where the legend stands.
     pub legend: Legend,
+    /// What was decided about it, beside its title on a page.
+    pub badges: Vec<Badge>,
     /// What colours of its maps mean, after the series in the legend: red, green and blue, from 0 to 255.
     pub keys: Vec<(String, [u8; 3])>,
 }
@@ -117,6 +119,8 @@ pub enum Style {
     Points,
     /// A line with markers.
     LinePoints,
+    /// A line with markers, a little beside those of other series; a band becomes error bars.
+    Whiskers,
     /// A dashed line in any case: for what was published or predicted.
     Dashed,
     /// Bars from zero, side by side with those of other series; a band becomes error bars.
@@ -214,6 +218,7 @@ impl Figure {
             panels: Vec::new(),
             columns: 1,
             legend: Legend::Below,
+            badges: Vec::new(),
             keys: Vec::new(),
         }
     }
@@ -298,6 +303,21 @@ impl Figure {
         self
     }
 
+    /// With what its error bars are of, in the legend.
+    ///
+    /// ```
+    /// use mercer_render::{Axis, Figure, Panel, Series, Style};
+    /// let line = Series::line("SVM", [(0.0, 1.0), (1.0, 2.0)]).band([(0.5, 1.5), (1.0, 3.0)]);
+    /// let panel = Panel::new(Axis::linear("x"), Axis::linear("y")).series(line.style(Style::Whiskers));
+    /// let figure = Figure::new("demo/bars", "Error bars").panel(panel).error_bars("95 % interval");
+    /// assert!(figure.svg()?.contains("bar: 95 % interval"));
+    /// # Ok::<(), mercer_render::RenderError>(())
+    /// ```
+    #[must_use]
+    pub fn error_bars(self, of: &str) -> Self {
+        self.key(format!("bar: {of}"), [0x9A, 0xA1, 0xA8])
+    }
+
     /// With the meaning of a colour of its maps, a square in the legend.
     ///
     /// ```
@@ -321,6 +341,22 @@ impl Figure {
     /// wrong length, [`RenderError::Range`] for a range that cannot be shown.
     pub fn svg(&self) -> Result<String, RenderError> {
         canvas::svg(self)
+    }
+
+    /// What a page shows of it, panel by panel, where it is too narrow for the whole.
+    pub(crate) fn narrow(&self) -> Result<Narrow, RenderError> {
+        if self.compact {
+            return Ok(Narrow::Same);
+        }
+        if self.columns.min(self.panels.len()) == 1 {
+            let mut narrow = self.clone().compact();
+            narrow.panels.iter_mut().for_each(Panel::turn);
+            return Ok(Narrow::Other(narrow.svg()?));
+        }
+        canvas::measured(|canvas| {
+            let layout = plot::Layout::new(self, canvas)?;
+            Ok(Narrow::Windows(layout.windows(), layout.key()?))
+        })
     }
 
     /// The title, and between which values the series of each panel run: for those who cannot see it.
@@ -408,6 +444,16 @@ impl Figure {
     }
 }
 
+/// What stands in the place of a figure where there is little room.
+pub(crate) enum Narrow {
+    /// Itself.
+    Same,
+    /// Another drawing.
+    Other(String),
+    /// Panels of the drawing, as view boxes with names, and the legend, as samples with names.
+    Windows(Vec<(String, String)>, Vec<(String, String)>),
+}
+
 /// Bytes of the words for a figure.
 const WORDS: usize = 700;
 
@@ -444,6 +490,30 @@ impl Panel {
     /// An empty panel.
     pub fn new(x: Axis, y: Axis) -> Self {
         Self { x, y, ..Self::default() }
+    }
+
+    /// A map with more names below it than beside it, turned: what stood on the left stands on top, and the other way
+    /// round.
+    fn turn(&mut self) {
+        let (Some(raster), Some(across), Some(up)) =
+            (&mut self.raster, &mut self.x.ticks, &mut self.y.ticks)
+        else {
+            return;
+        };
+        if across.len() <= up.len() || !self.series.is_empty() || !self.marks.is_empty() {
+            return;
+        }
+        let (columns, rows) = (raster.columns, raster.colors.len() / raster.columns);
+        let column = |column: usize| {
+            (0..rows).rev().map(move |row| row * columns + column).collect::<Vec<_>>()
+        };
+        raster.colors =
+            (0..columns).rev().flat_map(column).map(|cell| raster.colors[cell]).collect();
+        raster.columns = rows;
+        (raster.from, raster.to) = ((-raster.to.1, -raster.to.0), (-raster.from.1, -raster.from.0));
+        raster.channels.clear();
+        across.iter_mut().chain(up).for_each(|(at, _)| *at = -*at);
+        std::mem::swap(&mut self.x, &mut self.y);
     }
 
     /// With this title.
@@ -519,5 +589,44 @@ impl Series {
     pub fn color(mut self, color: usize) -> Self {
         self.color = Some(color);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turned_map_has_its_left_on_top_and_its_top_on_the_left() {
+        let [a, b, c, d, e, f] = [1, 2, 3, 4, 5, 6].map(|shade| [shade; 3]);
+        // d e f above a b c.
+        let map = Raster::new(3, (-0.5, -0.5), (2.5, 1.5), [a, b, c, d, e, f]);
+        let (x, y) = (Axis::names("", ["l", "m", "r"]), Axis::names("", ["low", "high"]));
+        let mut panel = Panel::new(x, y).raster(map);
+        panel.turn();
+        let turned = panel.raster.as_ref().unwrap();
+        assert_eq!((turned.columns, turned.colors.as_slice()), (2, [f, c, e, b, d, a].as_slice()));
+        assert_eq!((turned.from, turned.to), ((-1.5, -2.5), (0.5, 0.5)));
+        assert_eq!(panel.y.ticks.unwrap()[0], (0.0, "l".to_owned()));
+        assert_eq!(panel.x.ticks.unwrap()[1], (-1.0, "high".to_owned()));
+    }
+
+    #[test]
+    fn little_room_shows_panels_one_by_one_or_a_drawing_of_its_own() {
+        let panel = || {
+            Panel::new(Axis::linear("x"), Axis::linear("y")).series(Series::line("a", [(0.0, 1.0)]))
+        };
+        let one = Figure::new("f", "F").panel(panel());
+        assert!(matches!(one.narrow(), Ok(Narrow::Other(svg)) if svg.contains("width=\"340\"")));
+        assert!(matches!(one.clone().compact().narrow(), Ok(Narrow::Same)));
+        let three = [panel(), panel()].into_iter().fold(one.columns(2), Figure::panel);
+        let Ok(Narrow::Windows(windows, key)) = three.narrow() else { panic!("windows") };
+        let [first, second, third] = windows.as_slice() else { panic!("three: {windows:?}") };
+        let numbers = |(view, _): &(String, String)| -> Vec<i32> {
+            view.split(' ').map(|number| number.parse().unwrap()).collect()
+        };
+        let (a, b, c) = (numbers(first), numbers(second), numbers(third));
+        assert!(a[0] + a[2] <= b[0] && a[1] == b[1] && a[0] == c[0] && a[1] + a[3] <= c[1]);
+        assert!(key.len() == 1 && key[0].1 == "a" && key[0].0.starts_with("<svg"));
     }
 }

@@ -5,7 +5,7 @@ mod legend;
 mod marks;
 
 use crate::axis::Ruler;
-use crate::canvas::{Canvas, FRAME, Font, GRID, INK, MUTED, Pen, Point};
+use crate::canvas::{self, Canvas, FRAME, Font, GRID, INK, MUTED, Pen, Point};
 use crate::{Axis, Figure, Legend, Mark, Panel, RenderError, Scale, Series, Style};
 use legend::{Entry, entries};
 use plotters::prelude::DrawingBackend;
@@ -38,9 +38,11 @@ struct Frame<'a> {
     y: Ruler,
     from: Point, // upper left
     to: Point,   // lower right
+    /// Its cell, with title, labels and ticks: upper left and lower right.
+    cell: (Point, Point),
     upright: bool,
-    /// Whether other panels show the same quantity on another scale.
-    own_scale: bool,
+    /// Where other panels show the same quantity on another scale: whose this one is.
+    scale: &'static str,
 }
 
 impl<'a> Layout<'a> {
@@ -69,7 +71,12 @@ impl<'a> Layout<'a> {
         };
         let inner = width - 2.0 * EDGE - beside;
         let cell = (inner - GAP * (columns - 1) as f64) / columns as f64;
-        let plot_height = if columns == 1 && !figure.compact { 320.0 } else { 220.0 };
+        let plot_height = match columns {
+            1 if !figure.compact => 320.0,
+            // Names of points and of rows need room.
+            1 => figure.panels.iter().map(named).fold(220.0, f64::max).min(500.0),
+            _ => 220.0,
+        };
 
         // The widest of all tick labels decides the left margin, so that panels line up.
         let mut rulers = Vec::with_capacity(panels);
@@ -82,16 +89,28 @@ impl<'a> Layout<'a> {
                 left = left.max(canvas.width(name, TICK)?);
             }
             let filled = bars(panel) > 0 || panel.raster.is_some();
-            let margin = if filled { 0.0 } else { 0.03 };
+            // Error bars stand beside their values.
+            let aside = panel.series.iter().any(|series| series.style == Style::Whiskers);
+            let margin = match (filled, aside) {
+                (true, _) => 0.0,
+                (_, true) => 0.06,
+                _ => 0.03,
+            };
             let x = Ruler::new(&panel.x, widths(panel), margin, cell - 60.0, 62.0)?;
             rulers.push((x, y));
         }
-        let named = figure.panels.iter().any(|panel| !panel.y.label.is_empty());
-        left += 9.0 + if named { 20.0 } else { 0.0 };
+        let labelled = figure.panels.iter().any(|panel| !panel.y.label.is_empty());
+        left += 9.0 + if labelled { 20.0 } else { 0.0 };
         let alone = (columns == 1 && panels == 1 && !figure.compact && legend == Legend::Below)
             .then(|| (&figure.panels[0], &rulers[0]));
         let direct = alone.is_some_and(|(panel, (x, y))| ends_apart(panel, x, y, plot_height));
-        let mut right = 10.0;
+        let mut right: f64 = 10.0;
+        for (palest, darkest) in
+            figure.panels.iter().filter_map(|own| own.raster.as_ref()?.scale.as_ref())
+        {
+            let wide = canvas.width(palest, TICK)?.max(canvas.width(darkest, TICK)?);
+            right = right.max(wide + data::SHADE_BAR + 12.0);
+        }
         if direct {
             for entry in entries.iter().filter(|entry| entry.style.is_some()) {
                 right = f64::max(right, canvas.width(&entry.text, LABEL)? + 10.0);
@@ -105,6 +124,7 @@ impl<'a> Layout<'a> {
         let mut frames = Vec::with_capacity(panels);
         let mut y0 = EDGE;
         for (row, panels) in figure.panels.chunks(columns).enumerate() {
+            let first = frames.len();
             let mut bottom: f64 = 0.0;
             for (column, panel) in panels.iter().enumerate() {
                 let (x, y) = rulers[row * columns + column].clone();
@@ -113,9 +133,11 @@ impl<'a> Layout<'a> {
                 let to = (x0 + cell - right, y0 + top + plot_height);
                 let (upright, depth) = below(&x, to.0 - from.0, canvas)?;
                 bottom = bottom.max(depth);
-                let own_scale = scales[row * columns + column].1;
-                frames.push(Frame { panel, x, y, from, to, upright, own_scale });
+                let scale = scales[row * columns + column].1;
+                let cell = ((x0, y0), (x0 + cell, to.1));
+                frames.push(Frame { panel, x, y, from, to, cell, upright, scale });
             }
+            frames[first..].iter_mut().for_each(|frame| frame.cell.1.1 += bottom);
             y0 += top + plot_height + bottom + GAP / 2.0;
         }
         let (legend_at, legend_width) = match legend {
@@ -127,6 +149,21 @@ impl<'a> Layout<'a> {
         }
         let size = (width, y0 + EDGE);
         Ok(Self { size, frames, entries, direct, in_legend, legend, legend_at, legend_width })
+    }
+
+    /// The view box of each panel with all that belongs to it, and its name.
+    pub fn windows(&self) -> Vec<(String, String)> {
+        let window = |Frame { panel, cell, .. }: &Frame<'_>| {
+            let name = if panel.title.is_empty() { &panel.y.label } else { &panel.title };
+            (canvas::view_box(*cell), name.clone())
+        };
+        self.frames.iter().map(window).collect()
+    }
+
+    /// The legend as samples with their names.
+    pub fn key(&self) -> Result<Vec<(String, String)>, RenderError> {
+        let shown = self.in_legend.iter().filter(|_| self.legend != Legend::Hidden);
+        shown.map(|entry| Ok((canvas::svg(entry)?, entry.text.clone()))).collect()
     }
 
     pub fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
@@ -211,15 +248,21 @@ impl Frame<'_> {
         }
         canvas.line(&[(left, top), (left, bottom), (right, bottom)], frame)?;
         let middle = f64::midpoint(left, right);
+        // Above and below the middle of the frame, but within the cell.
+        let center = |text: &str, font: Font| {
+            let half = canvas.width(text, font)? / 2.0;
+            let (least, most) = (self.cell.0.0 + half, self.cell.1.0 - half);
+            Ok::<f64, RenderError>(middle.min(most).max(least))
+        };
         let title = TITLE.anchor(HPos::Center, VPos::Center);
-        canvas.text(&self.panel.title, (middle, top - 14.0), title)?;
+        let at = center(&self.panel.title, TITLE)?;
+        canvas.text(&self.panel.title, (at, top - 14.0), title)?;
         let (_, depth) = below(&self.x, right - left, canvas)?;
         let label = LABEL.anchor(HPos::Center, VPos::Top);
-        canvas.text(&self.x.label, (middle, bottom + depth - 18.0), label)?;
-        if self.own_scale {
-            let note = TICK.anchor(HPos::Right, VPos::Top);
-            canvas.text("own scale", (right, bottom + depth - 17.0), note)?;
-        }
+        let at = center(&self.x.label, LABEL)?;
+        canvas.text(&self.x.label, (at, bottom + depth - 18.0), label)?;
+        let note = TICK.anchor(HPos::Right, VPos::Top);
+        canvas.text(self.scale, (right, bottom + depth - 17.0), note)?;
         let mut wide: f64 = 0.0;
         for (_, name) in &self.y.ticks {
             wide = wide.max(canvas.width(name, TICK)?);
@@ -232,11 +275,11 @@ impl Frame<'_> {
 /// Panels share a scale where the data of each fill at least this part of it.
 const FILLED: f64 = 0.25;
 
-/// What the vertical axis of each panel must hold, and whether others show the same quantity on another scale. Panels
-/// of one quantity share a scale, all of them or those of a row, unless that would press one flat.
-fn scales(figure: &Figure, columns: usize) -> Vec<(Vec<f64>, bool)> {
+/// What the vertical axis of each panel must hold, and whose scale it is where others show the same quantity on another
+/// one. Panels of one quantity share a scale, all of them or those of a row, unless that would press one flat.
+fn scales(figure: &Figure, columns: usize) -> Vec<(Vec<f64>, &'static str)> {
     let own: Vec<Vec<f64>> = figure.panels.iter().map(|panel| heights(panel).collect()).collect();
-    let mut found: Vec<(Vec<f64>, bool)> = own.iter().map(|own| (own.clone(), false)).collect();
+    let mut found: Vec<(Vec<f64>, &str)> = own.iter().map(|own| (own.clone(), "")).collect();
     let panels = &figure.panels;
     let free = |panel: &Panel| {
         panel.y.range.is_none() && panel.y.ticks.is_none() && panel.raster.is_none()
@@ -256,12 +299,12 @@ fn scales(figure: &Figure, columns: usize) -> Vec<(Vec<f64>, bool)> {
             continue;
         }
         for row in group.chunk_by(|a, b| a / columns == b / columns) {
-            if row.len() > 1 && fill(&own, row, scale) {
+            let shared = row.len() > 1 && fill(&own, row, scale);
+            if shared {
                 share(&own, row, &mut found);
-            } else {
-                for &panel in row {
-                    found[panel].1 = true;
-                }
+            }
+            for &panel in row {
+                found[panel].1 = if shared { "row's scale" } else { "own scale" };
             }
         }
     }
@@ -282,7 +325,7 @@ fn fill(own: &[Vec<f64>], group: &[usize], scale: Scale) -> bool {
     lengths.all(|own| own <= 0.0 || own >= FILLED * all)
 }
 
-fn share(own: &[Vec<f64>], group: &[usize], found: &mut [(Vec<f64>, bool)]) {
+fn share<T>(own: &[Vec<f64>], group: &[usize], found: &mut [(Vec<f64>, T)]) {
     let all: Vec<f64> = group.iter().flat_map(|&at| own[at].iter().copied()).collect();
     for &at in group {
         found[at].0.clone_from(&all);
@@ -338,6 +381,13 @@ fn check_bands(figure: &Figure) -> Result<(), RenderError> {
     Ok(())
 }
 
+/// The height that names in a panel need.
+fn named(panel: &Panel) -> f64 {
+    let points = panel.marks.iter().filter(|mark| matches!(mark, Mark::Name { .. })).count();
+    let rows = panel.y.ticks.as_ref().map_or(0, Vec::len);
+    f64::max(22.0 * points as f64, 18.0 * rows as f64)
+}
+
 /// Series of bars in a panel.
 fn bars(panel: &Panel) -> usize {
     panel.series.iter().filter(|series| series.style == Style::Bars).count()
@@ -385,7 +435,7 @@ fn unplaced(series: &Series, x: &Axis, y: &Axis) -> usize {
 }
 
 /// Text of references inside the frame.
-const NOTE: Font = Font::new(10.5).color(INK);
+const NOTE: Font = Font::new(11.0).color(INK);
 
 #[cfg(test)]
 mod tests {
@@ -397,9 +447,9 @@ mod tests {
     }
 
     /// Lowest and highest value that each panel must hold, and whether its scale is its own.
-    fn scales_of(panels: &[&[f64]]) -> Vec<(f64, f64, bool)> {
+    fn scales_of(panels: &[&[f64]]) -> Vec<(f64, f64, &'static str)> {
         let figure = panels.iter().fold(Figure::new("f", "F"), |f, own| f.panel(panel(own)));
-        let ends = |(values, own): (Vec<f64>, bool)| {
+        let ends = |(values, own): (Vec<f64>, &'static str)| {
             let low = values.iter().copied().fold(f64::INFINITY, f64::min);
             (low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max), own)
         };
@@ -408,19 +458,19 @@ mod tests {
 
     #[test]
     fn panels_of_one_quantity_share_a_scale_unless_one_is_pressed_flat() {
-        assert_eq!(scales_of(&[&[0.0, 1.0], &[0.2, 0.9]]), [(0.0, 1.0, false); 2]);
+        assert_eq!(scales_of(&[&[0.0, 1.0], &[0.2, 0.9]]), [(0.0, 1.0, ""); 2]);
         let rows: [&[f64]; 4] = [&[0.0, 1.0], &[0.0, 1.1], &[0.0, 100.0], &[0.0, 90.0]];
-        let of_rows =
-            [(0.0, 1.1, false), (0.0, 1.1, false), (0.0, 100.0, false), (0.0, 100.0, false)];
+        let row = |high| (0.0, high, "row's scale");
+        let of_rows = [row(1.1), row(1.1), row(100.0), row(100.0)];
         assert_eq!(scales_of(&rows), of_rows);
         assert_eq!(
             scales_of(&[&[0.0, 1.0], &[0.0, 100.0]]),
-            [(0.0, 1.0, true), (0.0, 100.0, true)]
+            [(0.0, 1.0, "own scale"), (0.0, 100.0, "own scale")]
         );
         // What is flat or empty anyway decides nothing.
-        assert_eq!(scales_of(&[&[0.0, 1.0], &[0.5, 0.5]]), [(0.0, 1.0, false); 2]);
-        assert_eq!(scales_of(&[&[0.0, 1.0], &[f64::NAN]]), [(0.0, 1.0, false); 2]);
-        assert!(scales_of(&[&[], &[]]).iter().all(|(_, _, own)| !own));
+        assert_eq!(scales_of(&[&[0.0, 1.0], &[0.5, 0.5]]), [(0.0, 1.0, ""); 2]);
+        assert_eq!(scales_of(&[&[0.0, 1.0], &[f64::NAN]]), [(0.0, 1.0, ""); 2]);
+        assert!(scales_of(&[&[], &[]]).iter().all(|(_, _, own)| own.is_empty()));
     }
 
     #[test]

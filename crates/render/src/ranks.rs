@@ -3,6 +3,7 @@
 use crate::{Align, Diagram, RenderError};
 
 const WIDTH: f64 = 700.0;
+const NARROW: f64 = 340.0;
 const HEAD: f64 = 18.0; // the name of a line of ranks
 const AXIS: f64 = 62.0; // from the top, or from the name
 const LINE: f64 = 20.0; // between names of methods
@@ -71,20 +72,48 @@ pub fn critical_differences(
 ) -> Result<Diagram, RenderError> {
     lines.iter().try_for_each(MeanRanks::check)?;
     let lines: Vec<MeanRanks> = lines.iter().map(MeanRanks::sorted).collect();
+    let (id, title) = (id.into(), title.into());
+    let narrow = drawn(&id, &title, &lines, true);
+    Ok(drawn(&id, &title, &lines, false).narrow(narrow))
+}
+
+fn drawn(id: &str, title: &str, lines: &[MeanRanks], narrow: bool) -> Diagram {
     let all = || lines.iter().flat_map(|line| &line.ranks);
     let longest = all().map(|(name, _)| name.chars().count() + 7).max().unwrap_or(7);
-    let margin = (7.5 * longest as f64 + 16.0).min(280.0);
+    let margin = 7.5 * longest as f64 + 16.0;
+    let place = if narrow {
+        Place { left: margin.min(220.0), right: 12.0, width: NARROW, one_side: true }
+    } else {
+        Place { left: margin.min(280.0), right: margin.min(280.0), width: WIDTH, one_side: false }
+    };
     // To the last rank that there is.
     let end = |line: &MeanRanks| (line.critical_difference + 1.0).max(line.ranks.len() as f64);
     let top = lines.iter().map(end).fold(2.0, f64::max).ceil();
-    let height: f64 = lines.iter().map(MeanRanks::height).sum();
-    let mut diagram = Diagram::new(id, title, (WIDTH, height));
+    let height: f64 = lines.iter().map(|line| line.height(&place)).sum();
+    let mut diagram = Diagram::new(id, title, (place.width, height));
     let mut y = 0.0;
-    for line in &lines {
-        diagram = line.draw(diagram, y, margin, top);
-        y += line.height();
+    for line in lines {
+        diagram = line.draw(diagram, y, &place, top);
+        y += line.height(&place);
     }
-    Ok(diagram)
+    diagram
+}
+
+/// The room that the lines have.
+struct Place {
+    /// Margins, in which the names stand.
+    left: f64,
+    right: f64,
+    width: f64,
+    /// Whether all names stand on the left.
+    one_side: bool,
+}
+
+impl Place {
+    /// How many of the methods are named on the left.
+    fn left_names(&self, methods: usize) -> usize {
+        if self.one_side { methods } else { methods.div_ceil(2) }
+    }
 }
 
 impl MeanRanks {
@@ -124,21 +153,22 @@ impl MeanRanks {
         self.head() + AXIS + 22.0 + 7.0 * self.groups().len() as f64
     }
 
-    fn height(&self) -> f64 {
-        self.to_names() + LINE * self.ranks.len().div_ceil(2) as f64 + 6.0
+    fn height(&self, place: &Place) -> f64 {
+        self.to_names() + LINE * place.left_names(self.ranks.len()) as f64 + 6.0
     }
 
-    /// Draws sorted ranks below `y`, the names in margins of this width, on a line from 1 to `top`.
-    fn draw(&self, mut diagram: Diagram, y: f64, margin: f64, top: f64) -> Diagram {
-        let at = |rank: f64| margin + (rank - 1.0) / (top - 1.0) * (WIDTH - 2.0 * margin);
+    /// Draws sorted ranks below `y`, the names in the margins, on a line from 1 to `top`.
+    fn draw(&self, mut diagram: Diagram, y: f64, room: &Place, top: f64) -> Diagram {
+        let (start, end) = (room.left, room.width - room.right);
+        let at = |rank: f64| start + (rank - 1.0) / (top - 1.0) * (end - start);
         if !self.name.is_empty() {
             diagram = diagram.bold((8.0, y + 12.0), &self.name);
         }
         let (first, axis) = (y + self.head(), y + self.head() + AXIS);
         diagram = diagram.line([(at(1.0), axis), (at(top), axis)], 1.4);
         // Numbers of two digits stand too close on a line of many ranks.
-        let step = if top > 10.0 { 2 } else { 1 };
-        for tick in (1..=top as u32).step_by(step) {
+        let step = (18.0 / (at(2.0) - at(1.0))).ceil().max(1.0);
+        for tick in (1..=top as u32).step_by(step as usize) {
             let x = at(f64::from(tick));
             diagram = diagram.line([(x, axis - 5.0), (x, axis)], 1.4).text(
                 (x, axis - 14.0),
@@ -155,18 +185,18 @@ impl MeanRanks {
         let middle = (f64::midpoint(left, right), first + 12.0);
         diagram = diagram.text(middle, format!("critical difference {cd:.2}"), Align::Center);
 
-        let (half, names) = (self.ranks.len().div_ceil(2), y + self.to_names());
+        let (half, names) = (room.left_names(self.ranks.len()), y + self.to_names());
         for (i, (name, rank)) in self.ranks.iter().enumerate() {
             let text = format!("{name} ({rank:.2})");
             // The better half is named on the left, best first; the other on the right, worst first.
-            let (row, end, place, align) = if i < half {
-                (i, margin - 8.0, margin - 13.0, Align::Right)
+            let (row, side, place, align) = if i < half {
+                (i, start - 8.0, start - 13.0, Align::Right)
             } else {
                 let row = self.ranks.len() - 1 - i;
-                (row, WIDTH - margin + 8.0, WIDTH - margin + 13.0, Align::Left)
+                (row, end + 8.0, end + 13.0, Align::Left)
             };
             let down = names + LINE * (row as f64 + 0.5);
-            diagram = diagram.line([(at(*rank), axis), (at(*rank), down), (end, down)], 1.2).text(
+            diagram = diagram.line([(at(*rank), axis), (at(*rank), down), (side, down)], 1.2).text(
                 (place, down),
                 text,
                 align,
@@ -181,6 +211,7 @@ impl MeanRanks {
         diagram
     }
 }
+
 /// First and last place of every largest group of at least two sorted ranks within `cd`.
 fn groups(ranks: &[f64], cd: f64) -> Vec<(usize, usize)> {
     let mut groups: Vec<(usize, usize)> = Vec::new();

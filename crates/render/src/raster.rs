@@ -26,6 +26,8 @@ pub struct Raster {
     pub colors: Vec<[u8; 3]>,
     /// The numbers that the colours stand for, by name, one a cell.
     pub channels: Vec<(String, Vec<f64>)>,
+    /// What the palest and the darkest shade stand for, on a bar beside the map; no bar without.
+    pub scale: Option<(String, String)>,
 }
 
 impl Raster {
@@ -41,7 +43,22 @@ impl Raster {
     ) -> Self {
         let colors: Vec<[u8; 3]> = colors.into_iter().collect();
         assert!(columns > 0 && colors.len().is_multiple_of(columns), "rows of cells");
-        Self { columns, from, to, colors, channels: Vec::new() }
+        Self { columns, from, to, colors, channels: Vec::new(), scale: None }
+    }
+
+    /// With a bar of shades beside it, from what the palest one stands for to the darkest.
+    ///
+    /// ```
+    /// use mercer_render::{Axis, Figure, Panel, Raster, shade};
+    /// let map = Raster::new(2, (0.0, 0.0), (2.0, 1.0), [shade(0.0), shade(1.0)]).scale("0", "12");
+    /// let panel = Panel::new(Axis::linear("x"), Axis::linear("y")).raster(map);
+    /// assert!(Figure::new("demo/shades", "Shades").panel(panel).svg()?.contains("12"));
+    /// # Ok::<(), mercer_render::RenderError>(())
+    /// ```
+    #[must_use]
+    pub fn scale(mut self, palest: impl Into<String>, darkest: impl Into<String>) -> Self {
+        self.scale = Some((palest.into(), darkest.into()));
+        self
     }
 
     /// With the numbers behind the colours.

@@ -98,6 +98,28 @@ if (box) {
 return faults;
 })()"#;
 
+/// What a figure must not do on a phone: show nothing, scroll sideways, write letters smaller than 11 pixels. A single
+/// letter may be raised or lowered.
+const FIGURES: &str = r#"(() => {
+const faults = [];
+const edge = document.documentElement.clientWidth + 1;
+for (const figure of document.querySelectorAll("figure.plot")) {
+  const drawn = [...figure.querySelectorAll("svg")].filter((svg) => svg.getBoundingClientRect().width && !svg.closest("li"));
+  if (!drawn.length) faults.push(figure.id + " shows nothing");
+  for (const svg of drawn) {
+    const box = svg.getBoundingClientRect();
+    if (box.left < 0 || box.right > edge) faults.push(figure.id + " scrolls to " + box.right);
+    const use = svg.querySelector("use");
+    const texts = [...(use ? document.getElementById(use.getAttribute("href").slice(1)) : svg).querySelectorAll("text")];
+    const scale = box.width / svg.viewBox.baseVal.width;
+    const sizes = texts.filter((text) => text.textContent.trim().length > 1)
+      .map((text) => scale * parseFloat(text.getAttribute("font-size")));
+    if (!(Math.min(...sizes) >= 11)) faults.push(figure.id + " has letters of " + Math.min(...sizes) + " pixels");
+  }
+}
+return faults;
+})()"#;
+
 /// The variants that a table shows where one was chosen.
 const TUNED: &str = r#"(() => {
 const names = () => {
@@ -146,6 +168,10 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
             let found = browser.value(LOOK);
             if found != json!([]) {
                 faults.push(format!("{name} on {width} pixels: {found}"));
+            }
+            let found = if width == 360 { browser.value(FIGURES) } else { json!([]) };
+            if found != json!([]) {
+                faults.push(format!("{name}, figures on {width} pixels: {found}"));
             }
         }
         faults.extend(browser.complaints().into_iter().map(|said| format!("{name}: {said}")));

@@ -1,8 +1,8 @@
 use super::legend::Entry;
 use super::marks::{marker, star};
-use super::{Frame, NOTE, bars};
+use super::{Frame, NOTE, TICK, bars};
 use crate::canvas::{self, Canvas, INK, MUTED, PALETTE, Pen, Point};
-use crate::{Mark, Panel, Raster, RenderError, Series, Style};
+use crate::{Mark, Panel, Raster, RenderError, Series, Style, shade};
 use plotters::prelude::{DrawingBackend, RGBColor};
 use plotters::style::text_anchor::{HPos, VPos};
 
@@ -38,8 +38,8 @@ pub(super) fn draw<DB: DrawingBackend>(
         // The pattern goes by the style of this series, should two of one label differ.
         let dash = if series.style == Style::Dashed { &[5.0, 3.0] } else { entry.dash };
         let pen = Pen { color: entry.color, width: 2.0, dash };
-        if matches!(series.style, Style::Line | Style::LinePoints | Style::Dashed) {
-            for run in runs(frame, series.points.iter().map(|&point| frame.at(point))) {
+        if !matches!(series.style, Style::Points | Style::Bars) {
+            for run in runs(frame, places(frame, series)) {
                 canvas.line(&run, pen)?;
             }
         }
@@ -47,8 +47,8 @@ pub(super) fn draw<DB: DrawingBackend>(
     for series in &panel.series {
         let entry = look(series);
         match series.style {
-            Style::Points => {
-                errors(frame, series, 0.0, entry.color, canvas)?;
+            Style::Points | Style::Whiskers => {
+                errors(frame, series, aside(frame, series), entry.color, canvas)?;
                 markers(frame, series, usize::MAX, entry, canvas)?;
             }
             Style::LinePoints => markers(frame, series, MARKERS, entry, canvas)?,
@@ -83,9 +83,40 @@ fn map<DB: DrawingBackend>(
         } else {
             color
         };
-        canvas.rectangle((x(from.0), y(to.1)), (x(to.0), y(from.1)), color)?;
+        // A hair over what is drawn next: a screen would show the ground between the two.
+        let (right, top) = (x(to.0 + HAIR), y(to.1 - HAIR));
+        canvas.rectangle((x(from.0), top), (right, y(from.1)), color)?;
     }
-    Ok(())
+    let Some((palest, darkest)) = &raster.scale else { return Ok(()) };
+    let (left, (top, bottom)) = (frame.to.0 + 6.0, (frame.from.1, frame.to.1));
+    for step in 0..SHADES {
+        let at = |share: f64| bottom - share * (bottom - top);
+        let share = f64::from(step) / f64::from(SHADES);
+        let [red, green, blue] = shade(f64::from(step) / f64::from(SHADES - 1));
+        let color = RGBColor(red, green, blue);
+        canvas.rectangle((left, top), (left + SHADE_BAR, at(share)), color)?;
+    }
+    let at = left + SHADE_BAR + 4.0;
+    canvas.text(palest, (at, bottom - 5.0), TICK.anchor(HPos::Left, VPos::Center))?;
+    canvas.text(darkest, (at, top + 5.0), TICK.anchor(HPos::Left, VPos::Center))
+}
+
+const HAIR: f64 = 0.8;
+const SHADES: u32 = 24;
+/// Width of a bar of shades.
+pub(super) const SHADE_BAR: f64 = 10.0;
+
+/// How far a series with error bars stands beside its values, so that those of others stay in sight.
+fn aside(frame: &Frame, series: &Series) -> f64 {
+    let whiskers = || frame.panel.series.iter().filter(|own| own.style == Style::Whiskers);
+    let place = whiskers().position(|own| std::ptr::eq(own, series));
+    place.map_or(0.0, |place| 4.0 * (place as f64 - (whiskers().count() as f64 - 1.0) / 2.0))
+}
+
+/// Where the points of a series are drawn.
+fn places<'a>(frame: &'a Frame, series: &'a Series) -> impl Iterator<Item = Option<Point>> + 'a {
+    let aside = aside(frame, series);
+    series.points.iter().map(move |&point| frame.at(point).map(|(x, y)| (x + aside, y)))
 }
 
 fn inside(frame: &Frame, (x, y): Point) -> bool {
@@ -258,7 +289,9 @@ fn markers<DB: DrawingBackend>(
     let stride = series.points.len().div_ceil(most).max(1);
     let last = series.points.len().saturating_sub(1);
     let chosen = series.points.iter().enumerate().filter(|(i, _)| i % stride == 0 || *i == last);
-    for at in chosen.filter_map(|(_, &point)| frame.at(point)) {
+    let aside = aside(frame, series);
+    for (x, y) in chosen.filter_map(|(_, &point)| frame.at(point)) {
+        let at = (x + aside, y);
         if inside(frame, at) {
             marker(at, entry.marker, entry.color, canvas)?;
         }

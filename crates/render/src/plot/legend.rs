@@ -1,7 +1,8 @@
 use super::{marks, unplaced};
-use crate::canvas::{Canvas, DASHES, Font, INK, PALETTE, Pen, Point};
+use crate::canvas::{Canvas, DASHES, Font, INK, PALETTE, Pen, Point, Scene};
 use crate::{Figure, Mark, RenderError, Style};
 use plotters::prelude::{DrawingBackend, RGBColor};
+use std::borrow::Cow;
 
 const TEXT: Font = Font::new(12.0);
 const SWATCH: f64 = 30.0;
@@ -31,7 +32,9 @@ pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
                 let slot = entries.len();
                 let dash: &[f64] = match item.style {
                     Style::Dashed => &[5.0, 3.0],
-                    Style::Line | Style::LinePoints => DASHES[slot % DASHES.len()],
+                    Style::Line | Style::LinePoints | Style::Whiskers => {
+                        DASHES[slot % DASHES.len()]
+                    }
                     Style::Points | Style::Bars => &[],
                 };
                 entries.push(Entry {
@@ -156,6 +159,30 @@ fn draw<DB: DrawingBackend>(
     (x, y): Point,
     canvas: &Canvas<DB>,
 ) -> Result<(), RenderError> {
+    sample(entry, (x, y), canvas)?;
+    canvas.text(&entry.text, (x + SWATCH + 6.0, y), TEXT)
+}
+
+/// An entry without its name.
+impl Scene for Entry {
+    fn size<DB: DrawingBackend>(&self, _: &Canvas<DB>) -> Result<Point, RenderError> {
+        Ok((SWATCH, LINE))
+    }
+
+    fn label(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.label)
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), RenderError> {
+        sample(self, (0.0, LINE / 2.0), canvas)
+    }
+}
+
+fn sample<DB: DrawingBackend>(
+    entry: &Entry,
+    (x, y): Point,
+    canvas: &Canvas<DB>,
+) -> Result<(), RenderError> {
     let middle = (x + SWATCH / 2.0, y);
     let line = Pen { color: entry.color, width: 2.0, dash: entry.dash };
     match entry.style {
@@ -167,10 +194,10 @@ fn draw<DB: DrawingBackend>(
         Some(Style::Line | Style::Dashed) => {
             canvas.line(&[(x, y), (x + SWATCH, y)], line)?;
         }
-        Some(Style::LinePoints) => {
+        Some(Style::LinePoints | Style::Whiskers) => {
             canvas.line(&[(x, y), (x + SWATCH, y)], line)?;
             marks::marker(middle, entry.marker, entry.color, canvas)?;
         }
     }
-    canvas.text(&entry.text, (x + SWATCH + 6.0, y), TEXT)
+    Ok(())
 }

@@ -3,8 +3,9 @@
 use super::{Block, Finding, Link, Report, Section, markdown, theme};
 use crate::bars::Segment;
 use crate::escape::{address, html, link_target};
+use crate::figure::Narrow;
 use crate::table::{html_badge, html_caption, html_notes};
-use crate::{Bars, Diagram, Figure, RenderError};
+use crate::{Badge, Bars, Diagram, Figure, RenderError};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -116,6 +117,11 @@ fn distinct(report: &Report) -> Result<HashSet<String>, RenderError> {
                     ids.extend(table.rows.iter().filter_map(|row| row.id.as_deref()));
                 }
                 Block::Bars(bars) => ids.push(&bars.id),
+                // The drawing that its panels are cut from, and its words.
+                Block::Figure(figure) => {
+                    let id = address(&figure.id);
+                    seen.extend([format!("{id}-drawn"), format!("{id}-all")]);
+                }
                 _ => {}
             }
         }
@@ -174,29 +180,66 @@ fn section(section: &Section, alone: bool, out: &mut String) -> Result<(), Rende
     Ok(())
 }
 
-fn picture(id: &str, title: &str, caption: &str, card: &str, svg: &str, out: &mut String) {
-    let _ = write!(
-        out,
-        "<figure class=\"plot\" id=\"{}\">\n<figcaption><h3>{}</h3>",
-        address(id),
-        html(title)
-    );
+fn picture(
+    (id, title, caption): (&str, &str, &str),
+    badges: &[Badge],
+    card: &str,
+    svg: &str,
+    narrow: &Narrow,
+    out: &mut String,
+) {
+    let (id, title) = (address(id), html(title));
+    let _ = write!(out, "<figure class=\"plot\" id=\"{id}\">\n<figcaption><h3>{title}");
+    for badge in badges {
+        let _ = write!(out, " {}", html_badge(badge));
+    }
+    out.push_str("</h3>");
     out.push_str(&html_caption(caption));
-    let label = html(title);
     let _ = write!(
         out,
-        "</figcaption>\n<div class=\"scroll {card}\" role=\"region\" tabindex=\"0\" aria-label=\"{label}\">{svg}</div>\n"
+        "</figcaption>\n<div class=\"scroll {card}\" role=\"region\" tabindex=\"0\" aria-label=\"{title}\">"
     );
+    let parted = svg.split_once('>').zip(svg.rsplit_once("</svg>"));
+    match (narrow, parted) {
+        (Narrow::Windows(windows, key), Some(((root, _), (body, _)))) => {
+            let body = &body[root.len() + 1..];
+            let _ = write!(
+                out,
+                "{root} id=\"{id}-all\"><g id=\"{id}-drawn\">{body}</g></svg></div>\n\
+                 <div class=\"panels\" role=\"img\" aria-labelledby=\"{id}-all\">"
+            );
+            for (view, name) in windows {
+                let _ = write!(
+                    out,
+                    "<svg viewBox=\"{view}\" role=\"img\" aria-label=\"{}\" stroke-linejoin=\"round\"><use href=\"#{id}-drawn\"/></svg>",
+                    html(name)
+                );
+            }
+            if !key.is_empty() {
+                let item =
+                    |(sample, name): &(String, String)| format!("<li>{sample}{}</li>", html(name));
+                let items = key.iter().map(item).collect::<String>();
+                let _ = write!(out, "<ul class=\"legend\">{items}</ul>");
+            }
+            out.push_str("</div>\n");
+        }
+        (Narrow::Other(other), _) => {
+            let _ = writeln!(out, "{svg}</div>\n<div class=\"panels\">{other}</div>");
+        }
+        _ => {
+            let _ = writeln!(out, "{svg}</div>");
+        }
+    }
 }
 
 fn figure(figure: &Figure, alone: bool, out: &mut String) -> Result<(), RenderError> {
     let card = match figure.columns.min(figure.panels.len()) {
         _ if figure.compact => "card compact",
-        // On a phone the letters of three panels side by side are read by scrolling.
         3.. => "card wide",
         _ => "card",
     };
-    picture(&figure.id, &figure.title, &figure.caption, card, &figure.svg()?, out);
+    let head = (figure.id.as_str(), figure.title.as_str(), figure.caption.as_str());
+    picture(head, &figure.badges, card, &figure.svg()?, &figure.narrow()?, out);
     out.push_str(&html_notes(&figure.notes));
     let csv = figure.csv();
     let lines = csv.lines().count() - 1;
@@ -212,7 +255,12 @@ fn figure(figure: &Figure, alone: bool, out: &mut String) -> Result<(), RenderEr
 }
 
 fn diagram(diagram: &Diagram, out: &mut String) -> Result<(), RenderError> {
-    picture(&diagram.id, &diagram.title, &diagram.caption, "card", &diagram.svg()?, out);
+    let Diagram { id, title, caption, narrow, .. } = diagram;
+    let narrow = match narrow {
+        Some(narrow) => Narrow::Other(narrow.svg()?),
+        None => Narrow::Same,
+    };
+    picture((id, title, caption), &[], "card", &diagram.svg()?, &narrow, out);
     out.push_str("</figure>\n");
     Ok(())
 }

@@ -57,7 +57,8 @@ pub(super) fn css() -> String {
     for (color, name) in neutral {
         let hex = format!("#{:02X}{:02X}{:02X}", color.0, color.1, color.2);
         for property in ["fill", "stroke"] {
-            let _ = writeln!(out, "svg [{property}=\"{hex}\"]{{{property}:var(--{name})}}");
+            // Without an ancestor: a panel that is shown alone is a copy that has none.
+            let _ = writeln!(out, "[{property}=\"{hex}\"]{{{property}:var(--{name})}}");
         }
     }
     out
