@@ -379,7 +379,7 @@ fn map(artefact: Head<'_>, order: &[&Ranked<'_>], datasets: &[&str]) -> Figure {
         Axis::names("", datasets.iter().rev().copied()),
     );
     Figure::new(format!("{}-map", artefact.id), "Where each method fails")
-        .caption("Dark: the best score of the dataset; pale: the worst one; white: no score. Methods by mean rank, the best on the left.")
+        .caption("Dark: the best score of the dataset; pale: the worst one; white: no score. Methods by mean rank, the best first.")
         .panel(panel.raster(raster))
         .legend(Legend::Hidden)
 }

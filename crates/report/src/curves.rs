@@ -93,6 +93,9 @@ struct Along {
     /// And what is added then.
     #[serde(default)]
     plus: f64,
+    /// Numbers with a tick, instead of round ones.
+    #[serde(default)]
+    ticks: Vec<f64>,
     /// Where values end: a band beyond is cut.
     ends: Option<(f64, f64)>,
 }
@@ -130,7 +133,8 @@ struct Point {
 
 impl Along {
     fn axis(&self, names: &Names) -> Axis {
-        Axis { scale: self.scale, range: self.range, ..Axis::linear(filled(&self.head, names)) }
+        let axis = Axis::linear(filled(&self.head, names)).ticks_at(self.ticks.iter().copied());
+        Axis { scale: self.scale, range: self.range, ..axis }
     }
 
     fn of(&self, value: f64) -> f64 {
@@ -194,7 +198,10 @@ impl Curves {
         let figure = Figure::new(id, title).caption(caption).columns(self.columns);
         let mut figure = self.notes.iter().fold(figure, Figure::note);
         let banded = |panel: &Panel| panel.series.iter().any(|series| series.band.is_some());
-        if panels.iter().any(banded) {
+        let whiskers = |panel: &Panel| panel.series.iter().any(|own| own.style == Style::Whiskers);
+        if panels.iter().any(whiskers) && self.band == "interval" {
+            figure = figure.error_bars("95 % interval of the mean");
+        } else if panels.iter().any(banded) {
             figure = match self.band.as_str() {
                 "range" => figure.bands("smallest to largest"),
                 "interval" => figure.bands("95 % interval of the mean"),

@@ -11,6 +11,8 @@ pub(crate) struct Structure {
     size: (f64, f64),
     blocks: Vec<Block>,
     arrows: Vec<Arrow>,
+    /// The same on a phone.
+    narrow: Option<Box<Self>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -46,6 +48,10 @@ impl Structure {
         for Arrow { path, label, dashed } in &self.arrows {
             diagram = diagram.arrow(path.iter().copied(), label, *dashed);
         }
-        diagram.schematic()
+        let diagram = diagram.schematic();
+        match &self.narrow {
+            Some(narrow) => diagram.narrow(narrow.diagram(artefact)),
+            None => diagram,
+        }
     }
 }
