@@ -2,7 +2,9 @@
 
 use super::curves::{MAP, REGION, STARTS};
 use mercer_records::CurvePoint;
-use mercer_render::{Axis, Cell, Column, Figure, Panel, Raster, Row, Series, Table, blend, number};
+use mercer_render::{
+    Axis, Cell, Column, Figure, Mark, Panel, Raster, Row, Series, Table, blend, number,
+};
 use mercer_report::{Artefact, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_statistics::summarise;
 
@@ -14,8 +16,8 @@ const AFTER: f64 = 73.33;
 
 /// What is drawn against the iterations.
 const CURVES: [(&str, &str); 4] = [
-    ("accuracy", "test accuracy"),
-    ("train-accuracy", "training accuracy"),
+    ("accuracy", "test accuracy (%)"),
+    ("train-accuracy", "training accuracy (%)"),
     ("loss", "loss"),
     ("complexity", "complexity r"),
 ];
@@ -26,16 +28,19 @@ pub(crate) fn render(
 ) -> Result<Rendered, ExperimentError> {
     let study = context.cells(STUDY)?;
     let (_, cells) = &*study;
+    // The paper's settings stand before its code's, as everywhere.
+    let (printed, other): (Vec<_>, Vec<_>) =
+        cells.iter().partition(|cell| cell.key().variant == "printed");
     let mut table = Table::new("mce/figure1", "Before and after learning, from both starts")
         .caption("Accuracy in percent, loss, complexity r and λ/s² before and after learning, from an overfitted and an underfitted start. Accuracy, loss, r and λ/s² are of the first fold (30 test rows, as in the paper).")
         .note("Verdict: accuracy of the first fold against the two decimals that the paper prints, for summed losses as in the authors' code.")
         .columns(["Variant", "Start", "At"].map(Column::left))
         .columns(["Accuracy", "Paper", "Verdict", "Mean over folds", "Folds", "Loss", "r", "λ/s²"].map(Column::right));
     let mut figure = Figure::new("mce/figure1-curves", &artefact.title)
-        .caption("Algorithm 1 on the first two attributes of iris, all training rows of the first fold, isotropic Gaussian kernel. Upper rows of panels: summed losses; lower rows: mean losses.")
+        .caption("Algorithm 1 on the first two attributes of iris, all training rows of the first fold, isotropic Gaussian kernel. `printed`: mean losses; `released`: summed losses. Stars: the accuracies that the paper's text prints.")
         .columns(2);
     let mut drawings = Vec::new();
-    for cell in cells {
+    for cell in printed.into_iter().chain(other) {
         let curves: Vec<&[CurvePoint]> =
             cell.records().map(|record| record.result.curve.as_slice()).collect();
         let Some(first) = curves.first() else { continue };
@@ -46,27 +51,12 @@ pub(crate) fn render(
                 }
             }
         }
-        for (name, label) in CURVES {
-            let axis = if name == "loss" || name == "complexity" {
-                Axis::log10(label)
-            } else {
-                Axis::linear(label)
-            };
-            let mut panel = Panel::new(Axis::linear("iteration"), axis)
-                .title(format!("{}: {label}", cell.key().variant));
-            for start in STARTS {
-                let points: Vec<(f64, f64)> =
-                    along(first, start, name).map(|(step, y)| (step as f64, y)).collect();
-                if !points.is_empty() {
-                    panel = panel.series(Series::line(format!("{start}fitted start"), points));
-                }
-            }
-            if !panel.series.is_empty() {
-                figure = figure.panel(panel);
-            }
+        for curve in CURVES {
+            figure =
+                panel(&cell.key().variant, first, curve).into_iter().fold(figure, Figure::panel);
         }
         if cell.key().variant == "released"
-            && let Some(maps) = maps(first)
+            && let Some(maps) = maps(&cell.key().variant, first)
         {
             drawings.push(Drawing::Figure(maps));
         }
@@ -81,6 +71,30 @@ pub(crate) fn render(
             .note(format!("The paper: {} %, {} ({}).", number.mean, number.method, number.setting));
     }
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// One number along the iterations from both starts.
+fn panel(variant: &str, curve: &[CurvePoint], (name, label): (&str, &str)) -> Option<Panel> {
+    let accuracy = name.ends_with("accuracy");
+    let (axis, times) =
+        if accuracy { (Axis::linear(label), 100.0) } else { (Axis::log10(label), 1.0) };
+    let title = format!("{variant}: {}", label.trim_end_matches(" (%)"));
+    let mut panel = Panel::new(Axis::linear("iteration"), axis).title(title);
+    let mut last: f64 = 0.0;
+    for start in STARTS {
+        let points: Vec<(f64, f64)> =
+            along(curve, start, name).map(|(step, y)| (step as f64, times * y)).collect();
+        if let Some((step, _)) = points.last() {
+            last = last.max(*step);
+            panel = panel.series(Series::line(format!("{start}fitted start"), points));
+        }
+    }
+    if name == "accuracy" {
+        for (x, y) in [(0.0, BEFORE), (last, AFTER)] {
+            panel = panel.mark(Mark::Point { x, y, label: "paper".to_owned(), color: None });
+        }
+    }
+    (!panel.series.is_empty()).then_some(panel)
 }
 
 /// One number along the iterations.
@@ -132,7 +146,7 @@ fn ends(cell: &StudyCell, curves: &[&[CurvePoint]], start: &str, first: bool) ->
 }
 
 /// The four maps: decision probabilities as red, green and blue.
-fn maps(curve: &[CurvePoint]) -> Option<Figure> {
+fn maps(variant: &str, curve: &[CurvePoint]) -> Option<Figure> {
     let cells: Vec<&CurvePoint> = curve.iter().filter(|point| point.step >= MAP).collect();
     let side = (cells.len() as f64).sqrt().round() as usize;
     if side == 0 {
@@ -165,7 +179,7 @@ fn maps(curve: &[CurvePoint]) -> Option<Figure> {
             let axis = |label: &str| Axis::linear(label).range(REGION.0, REGION.1);
             let when = if end == "start" { "before" } else { "after" };
             let panel = Panel::new(axis("sepal length"), axis("sepal width"))
-                .title(format!("{start}fitted start, {when}"))
+                .title(format!("{variant}: {start}fitted start, {when}"))
                 .raster(map);
             figure = figure.panel(panel);
         }

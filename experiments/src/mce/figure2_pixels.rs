@@ -69,13 +69,15 @@ pub(crate) fn render(
                 continue;
             }
             if place == 0 {
-                lengths.push(panel(cell.label(), "length scale", &pixels, |pixel| {
-                    // Short is dark, on a scale of factors.
-                    pixel.varies().then(|| -pixel.length.ln())
-                }));
-                relevances.push(panel(cell.label(), "relevance", &pixels, |pixel| {
-                    pixel.varies().then(|| pixel.relevance())
-                }));
+                // Short is dark, on a scale of factors.
+                let length = |pixel: Pixel| pixel.varies().then(|| -pixel.length.ln());
+                let ends = |low: f64, high: f64| {
+                    (format!("≥ {:.1}", (-low).exp()), format!("≤ {:.1}", (-high).exp()))
+                };
+                lengths.push(panel(cell.label(), "length scale", &pixels, length, ends));
+                let relevance = |pixel: Pixel| pixel.varies().then(|| pixel.relevance());
+                let ends = |low: f64, high: f64| (format!("≤ {low:.4}"), format!("≥ {high:.2}"));
+                relevances.push(panel(cell.label(), "relevance", &pixels, relevance, ends));
             }
             varying.sort_by(|a, b| a.length.total_cmp(&b.length));
             let first = |name: &str| curve.iter().find_map(|point| point.values.get(name).copied());
@@ -100,10 +102,8 @@ pub(crate) fn render(
     let mut drawings = Vec::new();
     if columns > 0 {
         let mut figure = Figure::new(&artefact.id, &artefact.title)
-            .caption("Learned length scales (above, logarithmic, dark is short) and standard deviation of a pixel over its length scale (below, dark is large), first draw of images. Pixels that are blank in every training image are white; the paper calls dark regions the most discriminative.")
-            .columns(columns)
-            .key("short length scale, large relevance", shade(1.0))
-            .key("long, small", shade(0.0));
+            .caption("Learned length scales (above, logarithmic, dark is short) and standard deviation of a pixel over its length scale (below, dark is large), first draw of images. Each panel has shades of its own: the bar beside it says what the palest and the darkest stand for. Pixels that are blank in every training image are white; the paper calls dark regions the most discriminative.")
+            .columns(columns);
         for panel in lengths.into_iter().chain(relevances) {
             figure = figure.panel(panel);
         }
@@ -134,6 +134,7 @@ fn panel(
     what: &str,
     pixels: &[Pixel],
     value: impl Fn(Pixel) -> Option<f64>,
+    ends: impl Fn(f64, f64) -> (String, String),
 ) -> Panel {
     let mut known: Vec<f64> = pixels.iter().filter_map(|&pixel| value(pixel)).collect();
     known.sort_by(f64::total_cmp);
@@ -148,6 +149,7 @@ fn panel(
         None => f64::NAN,
     };
     let corner = SIDE as f64;
+    let (palest, darkest) = ends(low, high);
     let map = Raster::new(
         SIDE,
         (0.0, 0.0),
@@ -155,10 +157,12 @@ fn panel(
         from_below.iter().map(|&pixel| shade(share(pixel))),
     )
     .channel("length", from_below.iter().map(|pixel| pixel.length).collect())
-    .channel("deviation", from_below.iter().map(|pixel| pixel.deviation).collect());
-    Panel::new(Axis::linear("column"), Axis::linear("row, from below"))
-        .title(format!("{digits}: {what}"))
-        .raster(map)
+    .channel("deviation", from_below.iter().map(|pixel| pixel.deviation).collect())
+    .scale(palest, darkest);
+    // Rows of an image are counted from the top.
+    let rows = [0, 10, 20].map(|row| (corner - f64::from(row), row.to_string()));
+    let rows = Axis { ticks: Some(rows.to_vec()), ..Axis::linear("row") };
+    Panel::new(Axis::linear("column"), rows).title(format!("{digits}: {what}")).raster(map)
 }
 
 #[cfg(test)]
