@@ -1,6 +1,6 @@
 //! The pages of the report: what stands on which, and how they are called.
 
-use crate::claim::{ClaimResult, Family};
+use crate::claim::{Claim, ClaimResult, Family};
 use crate::claims_report::{answers, answers_id, rules};
 use crate::coverage::RULES;
 use crate::finding::Mistake;
@@ -52,7 +52,8 @@ pub(crate) fn pages(
             let own = answers.iter().find(|table| table.id == id)?.clone();
             Some(Block::Table(Table { title: title.to_owned(), ..own }))
         });
-        pages.extend(paper_page(papers, &paper, rendered, (tour, claims.collect())));
+        let said = context.catalogue.claims(paper.key)?;
+        pages.extend(paper_page(papers, &paper, rendered, (tour, claims.collect(), said)));
     }
     pages.extend(board_page(rendered));
     pages.extend(audits(papers, rendered));
@@ -91,7 +92,7 @@ fn paper_page(
     papers: &[Paper],
     paper: &Paper,
     rendered: &[Own<'_>],
-    (tour, claims): (Vec<Section>, Vec<Block>),
+    (tour, claims, said): (Vec<Section>, Vec<Block>, Vec<Claim>),
 ) -> Option<Report> {
     let Paper { key, name, title, authors, venue, link, terms, results: [first, second], .. } =
         paper;
@@ -99,6 +100,7 @@ fn paper_page(
         .subtitle(format!("{authors}, [{venue}]({link}). {first} {second}"))
         .page(format!("{key}.html"), *name);
     page.sections.extend(tour);
+    let answers = claims.clone();
     if !claims.is_empty() {
         let section = Section::new("claims", "Which claims hold")
             .intro(format!("{terms}\n\nVariants: {}. Holds, fails, inconclusive: [how a claim is decided](rules). Dot: our gain in points. Square: the paper's gain. Lines: their 95 % intervals. Thin line: no gain.", variants(&claims)));
@@ -117,11 +119,15 @@ fn paper_page(
         (
             "Figure",
             "Figures",
-            "Panels of one quantity share one scale, at least within a row; others say `own scale`.",
+            "Panels of one quantity share one scale. Where it is that of a row alone they say `row's scale`, and others `own scale`. Beside a title: what came out of the claims about the figure.",
         ),
     ] {
         let own = own.iter().filter(|(label, _)| label.starts_with(kind));
-        let blocks: Vec<Block> = own.flat_map(|(label, own)| blocks(own, label, false)).collect();
+        let judged = |(label, own): &(String, &Own<'_>)| {
+            let rest = said.iter().filter(|claim| rests_on(claim, own.0, label));
+            judged(blocks(own, label, false), rest, &answers)
+        };
+        let blocks: Vec<Block> = own.flat_map(judged).collect();
         if !blocks.is_empty() {
             let section = Section { blocks, ..Section::new(head.to_lowercase(), head) };
             page = page.section(section.intro(intro));
@@ -129,6 +135,70 @@ fn paper_page(
     }
     (!page.sections.is_empty()).then_some(page)
 }
+
+/// Whether a claim is about a figure of the paper: it says so, and the records of the figure answer it.
+fn rests_on(claim: &Claim, artefact: &Artefact, label: &str) -> bool {
+    let (Some(number), Some((_, figures))) =
+        (label.strip_prefix("Figure "), claim.source.split_once("Figure"))
+    else {
+        return false;
+    };
+    let of = |word: &str| {
+        let word = word.trim_end_matches([',', ';', ':']);
+        word == number || word.strip_prefix(number).is_some_and(|part| part.starts_with('('))
+    };
+    artefact.studies.contains(&claim.study) && figures.split_whitespace().any(of)
+}
+
+/// The blocks of a figure with what came out of claims about it: counts beside its title, links below.
+fn judged<'a>(
+    mut blocks: Vec<Block>,
+    claims: impl Iterator<Item = &'a Claim>,
+    answers: &[Block],
+) -> Vec<Block> {
+    let rows = || {
+        let tables = answers.iter().filter_map(|block| match block {
+            Block::Table(table) => Some(&table.rows),
+            _ => None,
+        });
+        tables.flatten()
+    };
+    let mut counts = OUTCOMES.map(|(word, kind)| (word, kind, 0));
+    let mut links = String::new();
+    for claim in claims {
+        let id = format!("claim-{}", claim.id);
+        let group =
+            rows().find(|row| row.id.as_ref() == Some(&id)).and_then(|row| row.group.as_ref());
+        let Some((outcome, _)) = group.and_then(|group| group.split_once(':')) else { continue };
+        let _ = writeln!(links, "- {outcome}: [{}]({id})", claim.text);
+        if let Some((.., count)) = counts.iter_mut().find(|(word, ..)| *word == outcome) {
+            *count += 1;
+        }
+    }
+    let figure = blocks.iter_mut().find_map(|block| match block {
+        Block::Figure(figure) => Some(figure),
+        _ => None,
+    });
+    if let Some(figure) = figure {
+        for (word, kind, count) in counts.into_iter().filter(|(_, _, count)| *count > 0) {
+            let claims = if count == 1 { "claim" } else { "claims" };
+            let text = format!("{}: {count} {claims}", word.to_lowercase());
+            figure.badges.push(Badge { text, kind });
+        }
+        blocks.extend(
+            (!links.is_empty()).then(|| Block::Text(format!("Claims about it:\n\n{links}"))),
+        );
+    }
+    blocks
+}
+
+/// What comes out of claims, in the words of their table.
+const OUTCOMES: [(&str, Kind); 4] = [
+    ("Holds", Kind::Good),
+    ("Fails", Kind::Bad),
+    ("Mixed", Kind::Neutral),
+    ("Inconclusive", Kind::Neutral),
+];
 
 /// The sections of a paper's chapter that open its page.
 fn of_tour(texts: &Texts, paper: &str) -> Vec<Section> {
