@@ -150,7 +150,8 @@ fn rests_on(claim: &Claim, artefact: &Artefact, label: &str) -> bool {
     artefact.studies.contains(&claim.study) && figures.split_whitespace().any(of)
 }
 
-/// The blocks of a figure with what came out of claims about it: counts beside its title, links below.
+/// The blocks of a figure with what came out of claims about it: counts beside its title, and a link to the first
+/// below. Links to all would take a page over its limit of bytes.
 fn judged<'a>(
     mut blocks: Vec<Block>,
     claims: impl Iterator<Item = &'a Claim>,
@@ -164,16 +165,16 @@ fn judged<'a>(
         tables.flatten()
     };
     let mut counts = OUTCOMES.map(|(word, kind)| (word, kind, 0));
-    let mut links = String::new();
+    let mut first = None;
     for claim in claims {
         let id = format!("claim-{}", claim.id);
         let group =
             rows().find(|row| row.id.as_ref() == Some(&id)).and_then(|row| row.group.as_ref());
         let Some((outcome, _)) = group.and_then(|group| group.split_once(':')) else { continue };
-        let _ = writeln!(links, "- {outcome}: [{}]({id})", claim.text);
         if let Some((.., count)) = counts.iter_mut().find(|(word, ..)| *word == outcome) {
             *count += 1;
         }
+        first = first.or(Some(id));
     }
     let figure = blocks.iter_mut().find_map(|block| match block {
         Block::Figure(figure) => Some(figure),
@@ -185,9 +186,8 @@ fn judged<'a>(
             let text = format!("{}: {count} {claims}", word.to_lowercase());
             figure.badges.push(Badge { text, kind });
         }
-        blocks.extend(
-            (!links.is_empty()).then(|| Block::Text(format!("Claims about it:\n\n{links}"))),
-        );
+        let link = |id| Block::Text(format!("[Claims about it]({id})"));
+        blocks.extend(first.map(link));
     }
     blocks
 }
