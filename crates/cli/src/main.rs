@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         if let Some(method) = method_for_command(&error) {
             let program = program();
             eprintln!(
-                "error: `{method}` is a method: {program} fit --method {method} --data FILE, or evaluate, compare, tune"
+                "error: `{method}` is a method, not a command: {program} fit --method {method} --data FILE"
             );
             std::process::exit(2);
         }
@@ -166,7 +166,8 @@ fn method_for_command(error: &clap::Error) -> Option<String> {
 fn told(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     // Files are named where they are opened; what is left is written to one place.
-    if error.downcast_ref::<std::io::Error>().is_some() && error.chain().count() == 1 {
+    let bare = error.downcast_ref::<std::io::Error>().is_some() && error.chain().count() == 1;
+    if bare || error.downcast_ref::<serde_json::Error>().is_some_and(serde_json::Error::is_io) {
         text = format!("standard output: {text}");
     }
     for cause in error.chain().skip(1).map(ToString::to_string) {

@@ -441,13 +441,15 @@ fn missing(
 ) -> DataError {
     let name = column_of(schema, feature);
     let stood = schema.stood(value);
+    let texts = if stood.is_some() {
+        "name the texts that are missing (--missing LIST), or "
+    } else {
+        "or "
+    };
     let stood = stood.map_or_else(String::new, |text| format!(": `{text}` is read as missing"));
     let own = if is_category(schema, feature) {
-        format!(
-            "make that a category (fit with --impute category, or --keep-na {}), name the texts that are missing \
-             (--missing LIST), or ",
-            shell_word(name)
-        )
+        let flag = format!("--keep-na {}", shell_word(name));
+        format!("make that a category (fit with --impute category, or {flag}), {texts}")
     } else {
         String::new()
     };

@@ -8,9 +8,10 @@ use mercer_learning::{
     averaged_classes, folds, margins,
 };
 use mercer_linalg::{MatrixView, SparseRows};
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// Probabilities from scores.
 ///
@@ -263,14 +264,25 @@ pub struct Adjustment {
 /// Parts of the training rows; each is held out once.
 const FOLDS: usize = 5;
 
-/// The fold in which each row is held out: groups whole, other rows by class.
+/// The fold in which each row is held out, and whether that is at random though a column divides the rows: groups stay
+/// whole, in time only the last fifth is held out, other rows go by class.
 pub(crate) fn deal(
     labels: &[u32],
     division: Option<&Division>,
     rng: &mut impl rand::Rng,
-) -> Vec<usize> {
-    let of_groups = division.and_then(|division| division.dealt(FOLDS, rng));
-    of_groups.unwrap_or_else(|| folds(labels, FOLDS.min(labels.len()), rng))
+) -> (Vec<usize>, bool) {
+    let by_column = division.map(|division| division.dealt(FOLDS, labels, rng));
+    let both = |rows: &mut dyn Iterator<Item = u32>| rows.collect::<BTreeSet<_>>().len() > 1;
+    let sound = by_column.as_ref().is_some_and(|held| {
+        let of = |wanted: &dyn Fn(usize) -> bool| {
+            both(&mut held.iter().zip(labels).filter(|(fold, _)| wanted(**fold)).map(|(_, l)| *l))
+        };
+        of(&|fold| fold < FOLDS) && (0..FOLDS).all(|out| of(&|fold| fold != out))
+    });
+    match by_column {
+        Some(held) if sound => (held, false),
+        _ => (folds(labels, FOLDS.min(labels.len()), rng), division.is_some()),
+    }
 }
 
 /// Learns it from the scores of training rows that `fit` did not see: of each of five folds by a fit to the others.
@@ -292,18 +304,19 @@ pub(crate) fn learn(
     }
     let asked = if calibrate { "calibrate" } else { "threshold" };
     let Some(labels) = sample.labels() else {
-        return refused(asked, "asked for numbers", "asked for classes");
+        return refused(asked, "given for a target of numbers", "left out: it is for classes");
     };
     let classes = sample.task().outputs();
     if threshold.is_some() && classes != 2 {
-        return refused("threshold", &format!("asked for {classes} classes"), "asked for two");
+        let given = format!("given for a target of {classes} classes");
+        return refused("threshold", &given, "left out: it is for two");
     }
     if let Some(metric) = threshold.filter(|metric| !CHOSEN_BY.contains(metric)) {
         let names = CHOSEN_BY.map(Metric::name).join(", ");
         return refused("threshold", &format!("`{}`", metric.name()), &format!("one of {names}"));
     }
     let rows_of = |class: u32| labels.iter().filter(|&&label| label == class).count();
-    if (0..classes as u32).any(|class| rows_of(class) < 2) {
+    if (0..classes as u32).any(|class| rows_of(class) == 1) {
         return refused(
             asked,
             "asked for, and a class has one row",
@@ -328,10 +341,13 @@ pub(crate) fn learn(
             scores.row_mut(row).assign(&own.0.row(at));
         }
     }
-    let calibration = calibrate.then(|| Calibration::fit(scores.view(), labels));
+    let tested: Vec<usize> = (0..labels.len()).filter(|&row| held[row] < FOLDS).collect();
+    let scores = scores.select(Axis(0), &tested);
+    let labels: Vec<u32> = tested.iter().map(|&row| labels[row]).collect();
+    let calibration = calibrate.then(|| Calibration::fit(scores.view(), &labels));
     let threshold = threshold.map(|metric| {
         let (values, usual) = ranked(calibration, shares, &scores);
-        Threshold::choose(&values, labels, metric, usual)
+        Threshold::choose(&values, &labels, metric, usual)
     });
     Ok(Some(Adjustment { calibration, threshold }))
 }

@@ -187,7 +187,7 @@ impl Comparison {
             Some("fewer than two methods have scores")
         } else if self.splits > 1 {
             Some(
-                "on some split fewer than two methods have this metric; try another --metric, or --calibrate for probabilities",
+                "this metric is not measured on every split for two of the methods; larger test parts or another --metric may be",
             )
         } else {
             Some(
@@ -412,6 +412,12 @@ fn judge(
         .enumerate()
         .filter_map(|(at, method)| {
             let evaluation = method.evaluation.as_ref().ok()?;
+            // What is taken over all rows of a repeat is no mean over splits; errors of single rows are.
+            let own = evaluation.estimates.get(metric.name())?;
+            let pooled = own.std.is_none() && evaluation.splits.len() > 1;
+            if pooled && metric != Metric::Rmse {
+                return None;
+            }
             let values = evaluation.splits.iter().map(|split| split.get(metric.name()).copied());
             Some((at, values.collect::<Option<_>>()?))
         })

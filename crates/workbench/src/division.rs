@@ -85,7 +85,10 @@ impl Division {
             Err(mercer_datasets::DataError::Format { file: file.to_owned(), problem }.into())
         };
         if let Some(row) = texts.iter().position(|text| text.trim().is_empty()) {
-            return refused(row, "is empty, but says how the row may be divided".to_owned());
+            return refused(
+                row,
+                format!("is empty; write its value, or remove the row ({})", by.flag()),
+            );
         }
         let of_row: Vec<usize> = match by {
             DivideBy::Groups(_) => places(texts.iter().map(|text| text.trim())),
@@ -129,8 +132,8 @@ impl Division {
         let count = of_row.iter().max().map_or(0, |last| last + 1);
         let found = Self { by: by.clone(), of_row, count, of_files: false };
         if count < 2 || !found.of_row.contains(&0) {
-            let (name, value) = ("column", format!("`{}`", by.column()));
-            let must = "one with at least two values, which divide the rows".to_owned();
+            let (name, value) = ("column", format!("`{}` ({})", by.column(), by.flag()));
+            let must = "one with at least two values, or no row can be held out".to_owned();
             return Err(WorkbenchError::Argument { name, value, must });
         }
         Ok(found)
@@ -162,6 +165,7 @@ impl Division {
     pub(crate) fn splits(
         &self,
         splitting: Splitting,
+        labels: Option<&[u32]>,
         streams: &Streams,
     ) -> Result<Vec<Split>, WorkbenchError> {
         let repeats = splitting.repeats();
@@ -208,7 +212,7 @@ impl Division {
             let mut rng = streams.child("splits").rng(&format!("repeat {repeat}"));
             match splitting {
                 Splitting::Folds { folds, .. } => {
-                    let fold_of = self.fold_of(folds, &mut rng);
+                    let fold_of = self.fold_of(folds, labels, &mut rng);
                     splits.extend((0..folds).map(|fold| {
                         self.split(|group| fold_of[group] == fold, |group| fold_of[group] != fold)
                     }));
@@ -220,6 +224,21 @@ impl Division {
             }
         }
         Ok(splits)
+    }
+
+    /// Whether rows are to be held out by it.
+    pub(crate) const fn divides(&self) -> bool {
+        !matches!(self.by, DivideBy::Part(_))
+    }
+
+    /// Whether groups are held out whole, and not the last rows.
+    pub(crate) const fn in_groups(&self) -> bool {
+        matches!(self.by, DivideBy::Groups(_))
+    }
+
+    /// The column with its flag.
+    pub(crate) fn named(&self) -> String {
+        format!("`{}` ({})", self.by.column(), self.by.flag())
     }
 
     /// The same of some rows, if it can still divide them: rows that train are not divided into train and test again.
@@ -241,6 +260,7 @@ impl Division {
     pub(crate) fn inside(
         &self,
         folds: Option<usize>,
+        labels: Option<&[u32]>,
         streams: &Streams,
     ) -> Result<Vec<Split>, WorkbenchError> {
         let splitting = match (&self.by, folds) {
@@ -249,14 +269,20 @@ impl Division {
             }
             _ => Splitting::HoldOut { test: 0.2, repeats: 1 },
         };
-        self.splits(splitting, streams)
+        self.splits(splitting, labels, streams)
     }
 
-    /// The fold of each row, groups whole; nothing of rows in the order of time.
-    pub(crate) fn dealt(&self, folds: usize, rng: &mut impl Rng) -> Option<Vec<usize>> {
-        let whole = matches!(self.by, DivideBy::Groups(_));
-        let fold_of = whole.then(|| self.fold_of(folds.min(self.count), rng))?;
-        Some(self.of_row.iter().map(|&group| fold_of[group]).collect())
+    /// The fold in which each row is held out: groups whole; in time the last fifth in the first fold, and no other row.
+    pub(crate) fn dealt(&self, folds: usize, labels: &[u32], rng: &mut impl Rng) -> Vec<usize> {
+        if matches!(self.by, DivideBy::Groups(_)) {
+            let fold_of = self.fold_of(folds.min(self.count), Some(labels), rng);
+            return self.of_row.iter().map(|&group| fold_of[group]).collect();
+        }
+        let mut held = vec![usize::MAX; self.of_row.len()];
+        for split in self.in_time(Splitting::HoldOut { test: 0.2, repeats: 1 }) {
+            split.test.iter().for_each(|&row| held[row] = 0);
+        }
+        held
     }
 
     /// Rows whose group, place or part tests, and rows whose trains.
@@ -273,16 +299,36 @@ impl Division {
         sizes
     }
 
-    /// The fold of each group: the largest first into the fold with the fewest rows, equal ones in a random order.
-    fn fold_of(&self, folds: usize, rng: &mut impl Rng) -> Vec<usize> {
+    /// The fold of each group: the largest first into the fold that has the fewest rows of its rarest class, equal groups
+    /// in a random order. Without classes the fold with the fewest rows.
+    fn fold_of(&self, folds: usize, labels: Option<&[u32]>, rng: &mut impl Rng) -> Vec<usize> {
         let sizes = self.sizes();
+        let labels = labels.unwrap_or_default();
+        let mut of_class: BTreeMap<u32, usize> = BTreeMap::new();
+        for &label in labels {
+            *of_class.entry(label).or_default() += 1;
+        }
+        let mut rarest = vec![0_u32; self.count];
+        let mut counts = vec![BTreeMap::<u32, usize>::new(); self.count];
+        for (&group, &label) in self.of_row.iter().zip(labels) {
+            *counts[group].entry(label).or_default() += 1;
+        }
+        for (own, rarest) in counts.iter().zip(&mut rarest) {
+            *rarest = own.keys().copied().min_by_key(|class| of_class[class]).unwrap_or(0);
+        }
         let mut groups: Vec<usize> = (0..self.count).collect();
         groups.shuffle(rng);
-        groups.sort_by_key(|&group| std::cmp::Reverse(sizes[group]));
+        let rare = |group: usize| of_class.get(&rarest[group]).copied().unwrap_or(0);
+        groups.sort_by_key(|&group| (rare(group), std::cmp::Reverse(sizes[group])));
         let (mut rows, mut fold_of) = (vec![0; folds], vec![0; self.count]);
+        let mut found = vec![BTreeMap::<u32, usize>::new(); folds];
         for group in groups {
-            let fold = (0..folds).min_by_key(|&fold| rows[fold]).unwrap_or(0);
+            let of_rarest = |fold: usize| found[fold].get(&rarest[group]).copied().unwrap_or(0);
+            let fold = (0..folds).min_by_key(|&fold| (of_rarest(fold), rows[fold])).unwrap_or(0);
             rows[fold] += sizes[group];
+            for (&class, &count) in &counts[group] {
+                *found[fold].entry(class).or_default() += count;
+            }
             fold_of[group] = fold;
         }
         fold_of
@@ -424,13 +470,29 @@ mod tests {
         division(&DivideBy::Time("t".to_owned()), texts).unwrap()
     }
 
+    /// Six groups of ten rows, two of them of a rare class: each fold has one.
+    #[test]
+    fn groups_of_a_rare_class_are_spread_over_the_folds() {
+        let names: Vec<String> = (0..60).map(|row| format!("g{}", row / 10)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let labels: Vec<u32> = (0..60).map(|row| u32::from(row / 10 >= 4)).collect();
+        for seed in 0..20 {
+            let splitting = Splitting::Folds { folds: 2, repeats: 1 };
+            let found = groups(&names).splits(splitting, Some(&labels), &Streams::root(seed));
+            for split in found.unwrap() {
+                let rare = split.test.iter().filter(|&&row| labels[row] == 1).count();
+                assert_eq!((split.test.len(), rare), (30, 10), "seed {seed}");
+            }
+        }
+    }
+
     #[test]
     fn groups_stay_whole_in_folds_of_about_one_size() {
         let names: Vec<String> = (0..40).map(|row| format!("g{}", row % 9)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let own = groups(&names);
         let splits =
-            own.splits(Splitting::Folds { folds: 4, repeats: 3 }, &Streams::root(1)).unwrap();
+            own.splits(Splitting::Folds { folds: 4, repeats: 3 }, None, &Streams::root(1)).unwrap();
         assert_eq!(splits.len(), 12);
         for (at, split) in splits.iter().enumerate() {
             assert_eq!(split.train.len() + split.test.len(), 40);
@@ -442,11 +504,12 @@ mod tests {
             assert!(!shared, "split {at}");
         }
         assert_ne!(splits[0], splits[4], "each repeat divides anew");
-        let held =
-            own.splits(Splitting::HoldOut { test: 0.3, repeats: 1 }, &Streams::root(1)).unwrap();
+        let held = own
+            .splits(Splitting::HoldOut { test: 0.3, repeats: 1 }, None, &Streams::root(1))
+            .unwrap();
         assert!((12..=17).contains(&held[0].test.len()), "{}", held[0].test.len());
         let refused = own
-            .splits(Splitting::Folds { folds: 10, repeats: 1 }, &Streams::root(1))
+            .splits(Splitting::Folds { folds: 10, repeats: 1 }, None, &Streams::root(1))
             .unwrap_err()
             .to_string();
         assert!(refused.contains("at least 2 and at most 9: `g` has 9 groups"), "{refused}");
@@ -459,7 +522,7 @@ mod tests {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let own = time(&texts);
         let once = |folds| Splitting::Folds { folds, repeats: 1 };
-        let splits = own.splits(once(3), &Streams::root(1)).unwrap();
+        let splits = own.splits(once(3), None, &Streams::root(1)).unwrap();
         let day = |row: &usize| texts[*row].parse::<u32>().unwrap();
         assert_eq!(splits.len(), 3);
         let mut before = 0;
@@ -473,18 +536,19 @@ mod tests {
             before = split.train.len();
         }
         assert_eq!(splits[2].train.len() + splits[2].test.len(), 20);
-        let held =
-            own.splits(Splitting::HoldOut { test: 0.25, repeats: 1 }, &Streams::root(1)).unwrap();
+        let held = own
+            .splits(Splitting::HoldOut { test: 0.25, repeats: 1 }, None, &Streams::root(1))
+            .unwrap();
         // Days are whole: 16 rows train, 4 test.
         assert_eq!((held[0].train.len(), held[0].test.len()), (16, 4));
-        assert!(own.splits(once(9), &Streams::root(1)).is_ok());
-        let refused = own.splits(once(10), &Streams::root(1)).unwrap_err().to_string();
+        assert!(own.splits(once(9), None, &Streams::root(1)).is_ok());
+        let refused = own.splits(once(10), None, &Streams::root(1)).unwrap_err().to_string();
         assert!(
             refused.contains("at least 1 and at most 9: `t` has 10 different times"),
             "{refused}"
         );
         let refused = own
-            .splits(Splitting::Folds { folds: 3, repeats: 2 }, &Streams::root(1))
+            .splits(Splitting::Folds { folds: 3, repeats: 2 }, None, &Streams::root(1))
             .unwrap_err()
             .to_string();
         assert!(refused.contains("`t` divides the rows in one way only"), "{refused}");
@@ -499,8 +563,9 @@ mod tests {
         }
         // Dates sort as texts.
         let dates = time(&["2026-02-01", "2025-12-31", "2026-01-15"]);
-        let held =
-            dates.splits(Splitting::HoldOut { test: 0.3, repeats: 1 }, &Streams::root(1)).unwrap();
+        let held = dates
+            .splits(Splitting::HoldOut { test: 0.3, repeats: 1 }, None, &Streams::root(1))
+            .unwrap();
         assert_eq!((held[0].train.as_slice(), held[0].test.as_slice()), (&[1, 2][..], &[0][..]));
     }
 
@@ -508,7 +573,8 @@ mod tests {
     fn a_part_says_which_rows_test() {
         let by = || DivideBy::Part("part".to_owned());
         let own = division(&by(), &["train", "Test", "train", "train"]).unwrap();
-        let splits = own.splits(own.splitting(Splitting::default()), &Streams::root(1)).unwrap();
+        let splits =
+            own.splits(own.splitting(Splitting::default()), None, &Streams::root(1)).unwrap();
         assert_eq!(splits, [Split { train: vec![0, 2, 3], test: vec![1] }]);
         assert_eq!(
             own.splitting(Splitting::default()),

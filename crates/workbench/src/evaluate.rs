@@ -1,8 +1,10 @@
-use crate::fit::finite;
+use crate::fit::{FittedTo, finite};
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
 use crate::intervals::{Interval, NamedInterval, alike};
 use crate::kernel_matrix::{of_matrix, require_whole};
-use crate::notes::{classes_missing, looks_grouped, rows_left_out, sorted_by_class};
+use crate::notes::{
+    classes_missing, held_at_random, looks_grouped, rows_left_out, sorted_by_class, wrong_way,
+};
 use crate::passes::fit_part;
 use crate::said::said_of;
 use crate::splitting::singles;
@@ -13,7 +15,7 @@ use crate::{
 };
 use mercer_datasets::Truths;
 use mercer_learning::{
-    Method, Metric, Predictions, Settings, Streams, by_class, confusion, counted,
+    Method, Metric, Predictions, Settings, Streams, Task, by_class, confusion, counted,
 };
 use mercer_statistics::{corrected_t, summarise};
 use ndarray::Array2;
@@ -239,13 +241,8 @@ pub fn evaluate(
             notes.extend(method.warnings_of(&fitted.settings, facts, rows));
             notes.extend(sorted_by_class(name, facts));
         }
-        if let Some(warning) = classes_missing(name, &fitted.outcome.facts) {
-            notes.push(format!("split {} of {}: {warning}", index + 1, splits.len()));
-        }
-        let (ended, task) = (fitted.outcome.convergence, table.task());
-        if let Some(warning) = method.unconverged(ended, &fitted.settings, task) {
-            notes.push(format!("{name}, split {} of {}: {warning}", index + 1, splits.len()));
-        }
+        let of = |warning| format!("{name}, split {} of {}: {warning}", index + 1, splits.len());
+        notes.extend(warnings(method, &fitted, table.task()).map(of));
         settings.push(fitted.settings);
         told(index + 1, splits.len());
     }
@@ -256,7 +253,10 @@ pub fn evaluate(
         .transpose()?;
     let whole: Vec<f64> =
         scores.iter().take(first).filter_map(|own| own.get(metric).copied()).collect();
-    let learning_curve = choices.learning_curve.then(|| worth.curve(&whole, splits[0].train.len()));
+    // Parts in the order of time have ever more rows.
+    let rows =
+        splits.iter().take(first).map(|split| split.train.len()).sum::<usize>() / first.max(1);
+    let learning_curve = choices.learning_curve.then(|| worth.curve(&whole, rows));
     let balanced = balance(table, splitting, &mut scores, &all_said);
     let confusion = confused(&all_said);
     let tested = splits.iter().take(first).flat_map(|split| split.test.clone()).collect();
@@ -431,6 +431,18 @@ fn pooled(
         found.push((Metric::Rmse.name().to_owned(), mean(Metric::Rmse.name()), note.to_owned()));
     }
     (repeats.swap_remove(0), found)
+}
+
+/// What is said of the fit of a split.
+fn warnings(method: &Method, fitted: &FittedTo, task: Task) -> impl Iterator<Item = String> {
+    let facts = &fitted.outcome.facts;
+    let all = [
+        classes_missing(facts),
+        held_at_random(facts),
+        wrong_way(fitted.adjustment.as_ref()),
+        method.unconverged(fitted.outcome.convergence, &fitted.settings, task),
+    ];
+    all.into_iter().flatten()
 }
 
 /// Classes that no split tests.

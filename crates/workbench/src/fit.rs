@@ -1,6 +1,7 @@
 use crate::adjustment::{Adjusted, deal, learn};
 use crate::header::{Chosen, DataNote};
 use crate::kernel_matrix::require_whole;
+use crate::notes::AT_RANDOM;
 use crate::prerequisites::{completed, require_room, room};
 use crate::said::unscaled;
 use crate::tuning::{Asked, has_space, tune_sample};
@@ -139,11 +140,15 @@ pub(crate) fn fit_sample(
     sample.require_two_classes()?;
     method.check_active(&choices.settings, &sample.shape())?;
     require_room(method, sample, choices)?;
+    let mut at_random = false;
     let tuning = match choices.tune.filter(|_| has_space(method, &sample.shape())) {
         Some(budget) => {
             let fixed = &choices.settings;
             let asked = Asked::of(budget, choices, division);
-            Some(tune_sample(method, sample, fixed, &asked, streams, choices.limits)?)
+            let (found, random) =
+                tune_sample(method, sample, fixed, &asked, streams, choices.limits)?;
+            at_random = random;
+            Some(found)
         }
         None => None,
     };
@@ -162,13 +167,20 @@ pub(crate) fn fit_sample(
     let folds = &mut held.rng("folds");
     let numbers = sample.numbers().map(|(numbers, _)| numbers);
     let division = division.zip(numbers).and_then(|(division, rows)| division.within(rows));
-    let deal = |labels: &[u32]| deal(labels, division.as_ref(), folds);
+    let deal = |labels: &[u32]| {
+        let (held, random) = deal(labels, division.as_ref(), folds);
+        at_random |= random;
+        held
+    };
     let adjustment = learn(sample, asked, choices.scaling, deal, |rows, fold| {
         let own = held.child(&format!("fold {fold}"));
         Ok(fit_to(rows, &own).map_err(named)?.predictor)
     })?;
     let mut outcome = fit_to(sample, streams).map_err(named)?;
     outcome.predictor = Adjusted::of(outcome.predictor, adjustment);
+    if at_random {
+        outcome.facts.insert(AT_RANDOM.to_owned(), 1.0);
+    }
     Ok(FittedTo { outcome, settings, tuning, adjustment })
 }
 

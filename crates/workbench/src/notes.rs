@@ -1,7 +1,7 @@
 //! Notes on a fit to a person's table, beside the method's own warnings.
 
 use crate::passes::ONE_CLASS;
-use crate::{Header, Scores, Table};
+use crate::{Adjustment, Calibration, Header, Scores, Table};
 use mercer_datasets::{Holds, Truths, shell_word};
 use mercer_learning::{Method, Metric, Task, counted, fact, find, one_line};
 use mercer_linalg::Matrix;
@@ -27,7 +27,9 @@ impl Header {
             .map(|method| method.warnings_of(&self.settings, &self.facts, self.data.rows));
         let of_rows = [
             sorted_by_class(&self.method, &self.facts),
-            classes_missing(&self.method, &self.facts),
+            classes_missing(&self.facts),
+            held_at_random(&self.facts),
+            wrong_way(self.adjustment.as_ref()),
         ];
         own.into_iter().flatten().chain(of_rows.into_iter().flatten()).collect()
     }
@@ -247,12 +249,33 @@ fn of_one_class(truths: &Truths, groups: &BTreeMap<u64, Vec<usize>>) -> bool {
     found >= 0.95 * all && groups.values().map(chance).sum::<f64>() < 0.5 * all
 }
 
+/// Whether rows were held out at random where a column should have done it, as a fact of a fit.
+pub(crate) const AT_RANDOM: &str = "held-out-at-random";
+
+/// The note on rows that were held out at random though a column divides them.
+pub(crate) fn held_at_random(facts: &BTreeMap<String, f64>) -> Option<String> {
+    facts.contains_key(AT_RANDOM).then(|| {
+        "inside the training part rows were held out at random: whole groups, or the last rows, lack a class".to_owned()
+    })
+}
+
+/// The note on scores of held-out rows that order the classes the wrong way round.
+pub(crate) fn wrong_way(adjustment: Option<&Adjustment>) -> Option<String> {
+    match adjustment?.calibration? {
+        Calibration::Sigmoid { slope, .. } if slope < 0.0 => Some(format!(
+            "on rows held out the scores order the classes the wrong way round (slope {slope:.2}), and --calibrate turns \
+             them: leave it out, or try another method"
+        )),
+        _ => None,
+    }
+}
+
 /// The note on a fit by subsets of the rows where some subsets lack a class.
-pub(crate) fn classes_missing(method: &str, facts: &BTreeMap<String, f64>) -> Option<String> {
+pub(crate) fn classes_missing(facts: &BTreeMap<String, f64>) -> Option<String> {
     let lacking = facts.get(fact::SUBSETS_WITHOUT_A_CLASS).filter(|&&value| value > 0.0)?;
     let setting = if facts.contains_key("parts") { "parts" } else { "subsets" };
     Some(format!(
-        "{method}: {lacking} {setting} have no row of some class, and what they learn knows nothing of it; \
+        "{lacking} {setting} have no row of some class, and what they learn knows nothing of it; \
          take fewer (`--set {setting}=...`)"
     ))
 }
@@ -267,7 +290,7 @@ mod tests {
         assert!(buffers.unwrap().contains("7 buffers have rows of one class only"));
         assert_eq!(sorted_by_class("rf-sgd", &[].into()), None);
         let subsets = [(fact::SUBSETS_WITHOUT_A_CLASS.to_owned(), 3.0)].into();
-        assert!(classes_missing("hyper-krr", &subsets).unwrap().contains("3 subsets"));
-        assert_eq!(classes_missing("hyper-krr", &[].into()), None);
+        assert!(classes_missing(&subsets).unwrap().contains("3 subsets"));
+        assert_eq!(classes_missing(&[].into()), None);
     }
 }

@@ -529,11 +529,16 @@ fn spread(
         .map(|(at, (_, values))| (at as f64, values.iter().sum::<f64>() / values.len() as f64));
     let panel = Panel::new(Axis::names("", names), Axis::linear(label))
         .series(Series::points("a split", points))
-        .series(Series::points("mean", means))
-        .mark(Mark::Horizontal {
+        .series(Series::points("mean", means));
+    let alone = comparison.methods.iter().filter_map(|method| method.evaluation.as_ref().ok());
+    let of_rows = alone.clone().any(|own| own.test_rows == 1);
+    let panel = match metric {
+        Metric::Accuracy | Metric::Rmse if !of_rows => panel.mark(Mark::Horizontal {
             y: factor * comparison.chance,
             label: "without the inputs".to_owned(),
-        });
+        }),
+        _ => panel,
+    };
     Figure::new(id, "Every split").caption("One point a split and method.").panel(panel)
 }
 

@@ -49,7 +49,7 @@ fn fit_rows(
             }
             let fixed = &choices.settings;
             let asked = Asked::of(budget, choices, None);
-            Some(tune_sample(method, &first, fixed, &asked, streams, choices.limits)?)
+            Some(tune_sample(method, &first, fixed, &asked, streams, choices.limits)?.0)
         }
         None => None,
     };

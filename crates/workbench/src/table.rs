@@ -242,7 +242,13 @@ impl Table {
         streams: &Streams,
     ) -> Result<Vec<Split>, WorkbenchError> {
         match &self.division {
-            Some(division) => division.splits(splitting, streams),
+            Some(division) => {
+                let labels = match &self.truths {
+                    Truths::Classes(labels) => Some(labels.as_slice()),
+                    Truths::Values(_) => None,
+                };
+                division.splits(splitting, labels, streams)
+            }
             None => splitting.splits(&self.truths, streams),
         }
     }

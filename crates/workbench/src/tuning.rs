@@ -73,7 +73,12 @@ const MOST: usize = 243;
 const FOLDED_BELOW: usize = 1000;
 
 /// What scores a candidate: for whoever asks how a choice was made.
-pub(crate) const fn scoring(rows: usize) -> &'static str {
+pub(crate) fn scoring(rows: usize, division: Option<&Division>) -> &'static str {
+    match division.map(Division::in_groups) {
+        Some(true) => return "scored on whole groups held out",
+        Some(false) => return "scored on the last fifth of the rows in time",
+        None => {}
+    }
     if rows < FOLDED_BELOW {
         "scored on each fifth of the rows after training on the others"
     } else {
@@ -105,16 +110,20 @@ pub(crate) struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     pub fn of(budget: Budget, choices: &Choices<'_>, division: Option<&'a Division>) -> Self {
-        Self { budget, metric: choices.metric, scaling: choices.scaling, division }
+        // What measures probabilities cannot tune what is calibrated afterwards: then it ranks only.
+        let of_shares = [Metric::LogLoss, Metric::Brier];
+        let metric =
+            choices.metric.filter(|metric| !(choices.calibrate && of_shares.contains(metric)));
+        Self { budget, metric, scaling: choices.scaling, division }
     }
 
-    /// The parts of a column, each scaled by the rows that train.
+    /// The parts, each scaled by the rows that train, and whether they are drawn at random though a column divides the rows.
     fn parts(
         &self,
         sample: &Sample,
         tuner: &Tuner,
         streams: &Streams,
-    ) -> Result<Vec<Parts>, WorkbenchError> {
+    ) -> Result<(Vec<Parts>, bool), WorkbenchError> {
         let scaled = |Parts { train, test }: Parts| {
             let (train, test) = rescaled(self.scaling, train, test)?;
             Ok(Parts { train, test })
@@ -131,23 +140,28 @@ impl<'a> Asked<'a> {
         } else {
             all
         };
-        let Some(division) = of_rows(&rows) else {
-            return tuner.parts(sample, streams)?.into_iter().map(scaled).collect();
+        let at_random = || {
+            let parts = tuner.parts(sample, streams)?.into_iter().map(scaled);
+            let divided = self.division.is_some_and(Division::divides);
+            Ok((parts.collect::<Result<_, WorkbenchError>>()?, divided))
         };
+        let Some(division) = of_rows(&rows) else { return at_random() };
         let named = |places: &[usize]| places.iter().map(|&at| rows[at]).collect::<Vec<_>>();
         let part = |split: Split| {
             let [train, test] = [&split.train, &split.test].map(|at| sample.select(&named(at)));
             scaled(Parts { train: train?, test: test? })
         };
-        let parts = division.inside(tuner.folds, streams)?.into_iter().map(part);
+        let labels =
+            sample.labels().map(|own| rows.iter().map(|&row| own[row]).collect::<Vec<_>>());
+        let parts = division.inside(tuner.folds, labels.as_deref(), streams)?.into_iter().map(part);
         let mut parts = parts.collect::<Result<Vec<_>, WorkbenchError>>()?;
         // A class may live in one group: then rows at random are all that can be held out.
         let both = |part: &Sample| part.require_two_classes().is_ok();
         if !parts.iter().any(|part| both(&part.train) && both(&part.test)) {
-            return tuner.parts(sample, streams)?.into_iter().map(scaled).collect();
+            return at_random();
         }
         parts.retain(|part| both(&part.train));
-        Ok(parts)
+        Ok((parts, false))
     }
 }
 
@@ -164,7 +178,7 @@ pub(crate) fn tune_sample(
     asked: &Asked<'_>,
     streams: &Streams,
     limits: &dyn Limits,
-) -> Result<Tuning, WorkbenchError> {
+) -> Result<(Tuning, bool), WorkbenchError> {
     offered(asked.metric, sample.task())?;
     if sample.rows() < 5 {
         return Err(WorkbenchError::Argument {
@@ -178,8 +192,10 @@ pub(crate) fn tune_sample(
     let tuner = Tuner { metric: asked.metric, ..asked.budget.tuner(sample.rows()) };
     let anchor = Settings::new();
     let fixed = &method.as_meant(fixed);
-    let parts = asked.parts(sample, &tuner, &streams)?;
-    Ok(tune_on(method, sample.shape(), &parts, (fixed, &anchor), &tuner, &streams, limits)?)
+    let (parts, at_random) = asked.parts(sample, &tuner, &streams)?;
+    let found =
+        tune_on(method, sample.shape(), &parts, (fixed, &anchor), &tuner, &streams, limits)?;
+    Ok((found, at_random))
 }
 
 /// Whether there is anything to tune of a method.
@@ -236,14 +252,22 @@ pub fn tune(
     method.check_active(&choices.settings, &sample.shape())?;
     require_room(method, &sample, choices)?;
     let streams = Streams::root(choices.seed);
-    tune_sample(
+    let (found, at_random) = tune_sample(
         method,
         &sample,
         &choices.settings,
         &Asked::of(budget, choices, table.division.as_ref()),
         &streams,
         choices.limits,
-    )
+    )?;
+    match table.division.as_ref().filter(|_| at_random) {
+        None => Ok(found),
+        Some(division) => Err(WorkbenchError::Argument {
+            name: "column",
+            value: division.named(),
+            must: "one by which rows of two classes can be held out and others train; or tune without it".to_owned(),
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -254,7 +278,9 @@ mod tests {
     fn few_rows_score_in_folds_and_a_page_says_so() {
         let folds = |rows| Budget::default().tuner(rows).folds;
         assert_eq!([5, 999, 1000, 100_000].map(folds), [Some(5), Some(5), None, None]);
-        assert!(scoring(999).contains("each fifth") && scoring(1000).contains("the rest"));
+        assert!(
+            scoring(999, None).contains("each fifth") && scoring(1000, None).contains("the rest")
+        );
     }
 
     #[test]

@@ -53,7 +53,9 @@ pub fn tuning_page(
         let name = format!("{:.0} % of the full effort", 100.0 * effort);
         panel = panel.series(Series::points(name, points));
     }
-    let figure = Figure::new("history", "Scores on rows held out of training").panel(panel);
+    let figure = Figure::new("history", "Scores on rows held out of training")
+        .caption("One point a candidate and rung, in the order tried.")
+        .panel(panel);
     let mut candidates = mercer_render::Table::new("candidates", "All candidates")
         .caption("Effort is the share of a full fit; bold is what was chosen.")
         .columns([
@@ -83,7 +85,7 @@ pub fn tuning_page(
             method.name,
             table.task().name(),
             table.schema.target.name,
-            scoring(table.rows())
+            scoring(table.rows(), table.division.as_ref())
         ))
         .block(Block::Figure(figure))
         .block(Block::Table(candidates));

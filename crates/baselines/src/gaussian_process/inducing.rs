@@ -74,7 +74,7 @@ pub(super) struct Bound {
     outer: Array2<f64>,
 }
 
-fn fault(error: LinalgError) -> LearningError {
+fn fault(error: &LinalgError) -> LearningError {
     let operation = "factoring the kernel matrix of the inducing rows";
     LearningError::Numerical { operation, reason: error.to_string() }
 }
@@ -94,7 +94,7 @@ impl Bound {
         let mut gram = kernel.gram(scaled.view());
         let jitter = JITTER * kernel.deviation.powi(2);
         gram.diag_mut().mapv_inplace(|entry| entry + jitter);
-        let lower = Cholesky::factor(gram.clone()).map_err(fault)?;
+        let lower = Cholesky::factor(gram.clone()).map_err(|error| fault(&error))?;
         let m = gram.nrows();
         let cross = Cross { kernel: &kernel, scaled: scaled.view(), lower: &lower, noise };
         let sums = rows.shares(|share| {
@@ -108,17 +108,20 @@ impl Bound {
         });
         let (mut outer, mut pull) = (Array2::<f64>::zeros((m, m)), Array1::<f64>::zeros(m));
         for sum in sums {
-            let (more, pulled) = sum.map_err(fault)?;
+            let (more, pulled) = sum.map_err(|error| fault(&error))?;
             outer += &more;
             pull += &pulled;
         }
         pull /= noise.sqrt();
         let mut b = outer.clone();
         b.diag_mut().mapv_inplace(|entry| entry + 1.0);
-        let inner = Cholesky::factor(b).map_err(fault)?;
-        let inverse = inner.solve(&Array2::eye(m)).map_err(fault)?;
+        let inner = Cholesky::factor(b).map_err(|error| fault(&error))?;
+        let inverse = inner.solve(&Array2::eye(m)).map_err(|error| fault(&error))?;
         let solved = inverse.dot(&pull);
-        let weights = lower.solve_upper(&column(&solved)).map_err(fault)?.remove_axis(Axis(1));
+        let weights = lower
+            .solve_upper(&column(&solved))
+            .map_err(|error| fault(&error))?
+            .remove_axis(Axis(1));
         let (total, power) = (rows.total(), kernel.deviation.powi(2));
         let squares: f64 =
             blocks(0..rows.inputs.nrows()).map(|b| rows.targets(&b).mapv(|y| y * y).sum()).sum();
@@ -127,7 +130,8 @@ impl Bound {
                 - pull.dot(&solved)
                 + total * power / noise
                 - outer.diag().sum());
-        let reduction = between(&lower, &(Array2::eye(m) - &inverse)).map_err(fault)?;
+        let reduction =
+            between(&lower, &(Array2::eye(m) - &inverse)).map_err(|error| fault(&error))?;
         Ok(Self { kernel, noise, scaled, weights, reduction, value, gram, lower, inverse, outer })
     }
 
@@ -137,7 +141,7 @@ impl Bound {
         let Self { kernel, noise, scaled, weights, lower, inverse, outer, .. } = self;
         let (m, d) = scaled.dim();
         let rest = Array2::eye(m) - inverse;
-        let pulled = lower.solve_upper(&rest).map_err(fault)? / noise.sqrt();
+        let pulled = lower.solve_upper(&rest).map_err(|error| fault(&error))? / noise.sqrt();
         let cross = Cross { kernel, scaled: scaled.view(), lower, noise: *noise };
         // Differences do not change; sums of squares near 0 lose fewer digits.
         let middle = scaled.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(d));
@@ -158,9 +162,10 @@ impl Bound {
         });
         let mut slope = Slope::zeros(m, d);
         for part in parts {
-            slope.join(&part.map_err(fault)?);
+            slope.join(&part.map_err(|error| fault(&error))?);
         }
-        let mut own = between(lower, &(outer + inverse - Array2::<f64>::eye(m))).map_err(fault)?;
+        let mut own = between(lower, &(outer + inverse - Array2::<f64>::eye(m)))
+            .map_err(|error| fault(&error))?;
         for (mut row, weight) in own.rows_mut().into_iter().zip(weights) {
             row.scaled_add(*weight, weights);
         }

@@ -144,7 +144,7 @@ pub(crate) struct FitChoices {
     /// Tune the settings first, on the training rows.
     #[arg(long)]
     pub tune: bool,
-    /// Tune settings and rank methods by METRIC. Classes: accuracy, balanced-accuracy (or recall), f1, precision, log-loss,
+    /// Tune settings and rank methods by METRIC (with --calibrate log-loss and brier only rank). Classes: accuracy, balanced-accuracy (or recall), f1, precision, log-loss,
     /// brier, auc, average-precision; f1, precision and recall are means over the classes. Numbers: rmse, mae, r2, mape
     /// [default: accuracy or rmse].
     #[arg(long, value_name = "METRIC", value_parser = metric)]

@@ -592,7 +592,9 @@ pub(super) fn adjusted(header: &ModelHeader) -> Option<String> {
     let Adjustment { calibration, threshold } = header.adjustment?;
     let calibrated = calibration.map(|calibration| match calibration {
         Calibration::Sigmoid { slope, shift } => {
-            format!("probabilities 1/(1 + exp(-({} m + {})))", plain(slope), plain(shift))
+            let sign = if shift < 0.0 { '-' } else { '+' };
+            let (slope, shift) = (plain(slope), plain(shift.abs()));
+            format!("probabilities 1/(1 + exp(-({slope} m {sign} {shift}))), m the difference of the scores")
         }
         Calibration::Softmax { factor } => {
             format!("probabilities softmax({} scores)", plain(factor))

@@ -20,7 +20,8 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     let choices = choices(&args.choices, &limits)?;
     if choices.calibrate || choices.threshold.is_some() {
         let name = if choices.calibrate { "calibrate" } else { "threshold" };
-        let (value, must) = ("given".to_owned(), "given to fit, evaluate or compare".to_owned());
+        let value = "given, and does nothing in tune".to_owned();
+        let must = "left out here, and given to fit, evaluate or compare".to_owned();
         return Err(WorkbenchError::Argument { name, value, must }.into());
     }
     let report = args.report.as_ref().map(|report| claim(report, args.force, &[&args.table.data]));

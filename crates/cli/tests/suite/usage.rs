@@ -209,7 +209,7 @@ fn a_wrong_word_is_wrong_usage_and_names_a_right_one() {
         ("reproduce --jobs 0", "--jobs"),
         ("reproduce --repeats 0", "--repeats"),
         ("reprduce", "reproduce"),
-        ("svm", "`gaussian-svm` is a method: "),
+        ("svm", "`gaussian-svm` is a method, not a command: "),
         ("list method", "methods"),
         ("data verify segmnet --data data", "segmnet"),
         ("results merge", "<FROM>"),

@@ -36,10 +36,10 @@ impl<'a> SvmlightRows<'a> {
             }
             self.line += 1;
             let mut found = false;
-            complete(&mut self.text);
+            let bare = complete(&mut self.text);
             let Self { text, target, entries, .. } = self;
             scan(text, self.name, (0, LAST as usize), true, |value, row| {
-                (*target, found) = (value, true);
+                (*target, found) = (if bare { f64::NAN } else { value }, true);
                 entries.clear();
                 entries.extend_from_slice(row);
                 Ok(())
@@ -57,7 +57,7 @@ impl<'a> SvmlightRows<'a> {
         }
     }
 
-    /// The row read last: its target, and its columns as numbered in the file.
+    /// The row read last: its target, NaN if it has none, and its columns as numbered in the file.
     pub(super) fn row(&self) -> (f64, &[(u32, f64)]) {
         (self.target, &self.entries)
     }
@@ -81,8 +81,8 @@ pub(super) fn is_like(start: &[u8]) -> bool {
     read.is_ok() && columns > 0
 }
 
-/// Takes the number of a query (`qid:3`) out of a line, and puts the target 0 before one that has none.
-fn complete(line: &mut Vec<u8>) {
+/// Takes the number of a query (`qid:3`) out of a line, and puts the target 0 before one that has none, which it returns.
+fn complete(line: &mut Vec<u8>) -> bool {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let start = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
     let end = |line: &[u8], start: usize| {
@@ -98,9 +98,11 @@ fn complete(line: &mut Vec<u8>) {
         let last = end(line, second);
         line[second..last].fill(b' ');
     }
-    if line[start..first].contains(&b':') {
+    let bare = line[start..first].contains(&b':');
+    if bare {
         line.splice(..start, *b"0 ");
     }
+    bare
 }
 
 /// What can be done about a line that is not read.

@@ -341,6 +341,9 @@ impl<'a> Reading<'a> {
                         "{name}: column {column} is left out, as is every column that no row of the fit has"
                     );
                 }
+                if with_target && target.is_nan() {
+                    return Err(wrong(NO_TARGET.to_owned()));
+                }
                 with_target.then(|| (label_name(target), Some(target)))
             }
             Row::Fields(fields) => {
@@ -596,6 +599,10 @@ fn read_field(
     }
     Ok(true)
 }
+
+/// What a line of svmlight without a target is told, where one is needed.
+pub(super) const NO_TARGET: &str =
+    "has no target; begin each row with its target, or remove the row";
 
 fn read_truth(
     target: &TargetColumnKept,

@@ -2,7 +2,7 @@ mod column;
 mod header;
 mod target;
 
-use super::reading::input;
+use super::reading::{NO_TARGET, input};
 use super::{
     Categories, Holds, InputColumn, Numbering, Schema, TargetColumnKept, called, near_column,
     separator_hint, shown,
@@ -168,8 +168,11 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
     // Rows with a column 0, and with a column 1.
     let mut present = [0usize; 2];
     let mut targets = Targets::new();
-    while let Some((_, row)) = rows.next()? {
+    while let Some((line, row)) = rows.next()? {
         let Row::Sparse { target, entries } = row else { continue };
+        if target.is_nan() {
+            return Err(DataError::line(file.name(), line, NO_TARGET));
+        }
         targets.see(&label_name(target), Some(target), 0);
         // They rise.
         for &(column, _) in entries.iter().take(2) {

@@ -427,6 +427,82 @@ fn tuning_and_calibration_hold_groups_out_whole() {
     assert!(random > 1.5 && whole < 0.5, "{random} {whole}");
 }
 
+/// In time only the last rows are held out; what a column cannot hold out is said.
+#[test]
+fn tuning_and_calibration_heed_time_and_say_where_they_cannot() {
+    let place = Place::new();
+    let mut text = "day,kind,x,sick\n".to_owned();
+    for row in 0..120_u32 {
+        let patient = row / 5;
+        let sick = if 0b1011_0011_1000_1011_0100_1110 >> patient & 1 == 1 { "yes" } else { "no" };
+        let x = f64::from(patient) + 0.001 * f64::from(row);
+        writeln!(text, "{row},{sick},{x},{sick}").unwrap();
+    }
+    std::fs::write(place.path("days.csv"), text).unwrap();
+    let slope = |rest: &str| {
+        let line = format!(
+            "fit --method gaussian-svm --data days.csv {rest} --set std=15 --calibrate --out m --force"
+        );
+        let told = place.run(&line).with_code(0).stderr;
+        let header = place.run("info m --json").with_code(0).json();
+        (header["adjustment"]["calibration"]["sigmoid"]["slope"].as_f64().unwrap(), told)
+    };
+    let (random, in_time) = (slope("--drop day,kind"), slope("--drop kind --time day"));
+    assert!(random.0 > 1.5 && (in_time.0 - random.0).abs() > 0.1, "{random:?} {in_time:?}");
+    // The groups are the classes: no group can be held out.
+    let (same, told) = slope("--drop day --groups kind");
+    assert!((same - random.0).abs() < 0.2 && told.contains("held out at random"), "{same} {told}");
+    let line = "tune --method gaussian-svm --data days.csv --drop day --groups kind --budget 3";
+    let refused = place.run(line).with_code(2).stderr;
+    assert!(refused.contains("`kind` (--groups)") && refused.contains("two classes"), "{refused}");
+    let line =
+        "fit --method gaussian-svm --data days.csv --drop day --groups kind --budget 3 --out n";
+    assert!(place.run(line).with_code(0).stderr.contains("held out at random"));
+    // What measures probabilities ranks what is calibrated after tuning.
+    let line = "evaluate --method gaussian-svm --data days.csv --drop day,kind --budget 3 --calibrate --metric brier --folds 2";
+    place.run(line).with_code(0);
+}
+
+/// A mean over the R2 of small parts names no best, and its figure has no line of another metric.
+#[test]
+fn what_is_pooled_is_not_tested_over_splits() {
+    let place = Place::new();
+    let noise = |row: usize| ((row * 7919) as f64 * 0.618).fract();
+    let rows: Vec<String> =
+        (0..25).map(|row| format!("{row},{}", 3.0 * row as f64 + 9.0 * noise(row))).collect();
+    std::fs::write(place.path("few.csv"), format!("a,y\n{}\n", rows.join("\n"))).unwrap();
+    let line = "compare --methods krr,mean --data few.csv --folds 12 --repeats 1";
+    let told = place.run(&format!("{line} --metric r2 --report r2.html")).with_code(0).stdout;
+    assert!(told.contains("no test: this metric is not measured on every split"), "{told}");
+    let told = place.run(&format!("{line} --report rmse.html")).with_code(0).stdout;
+    assert!(told.contains("p corrected"), "{told}");
+    for (page, line) in [("r2.html", false), ("rmse.html", true)] {
+        let page = std::fs::read_to_string(place.path(page)).unwrap();
+        assert_eq!(page.contains("without the inputs"), line);
+    }
+}
+
+/// A row of svmlight without a target is predicted, and is nothing to score or to fit.
+#[test]
+fn svmlight_without_targets_scores_nothing() {
+    let place = Place::new();
+    let write = |name: &str, text: &str| std::fs::write(place.path(name), text).unwrap();
+    write("some.svm", "1 1:0.5\n0 1:-0.5\n1 1:0.7\n0 1:-0.6\n");
+    write("bare.svm", "1:0.5\n1:-1\n");
+    write("one.svm", "1 1:0.5\n1:-1\n");
+    place.run("fit --method krr --data some.svm --out m").with_code(0);
+    assert_eq!(place.run("predict m --data bare.svm").with_code(0).stdout, "prediction\n1\n0\n");
+    for (line, at) in [
+        ("evaluate m --data bare.svm", "bare.svm:1"),
+        ("evaluate m --data one.svm", "one.svm:2"),
+        ("evaluate --method krr --data some.svm --test bare.svm", "bare.svm:1"),
+        ("fit --method krr --data one.svm --out n", "one.svm:2"),
+    ] {
+        let refused = place.run(line).with_code(1).stderr;
+        assert!(refused.contains(&format!("{at}: has no target")), "{line}: {refused}");
+    }
+}
+
 /// What is said of a file stands after the error that it may explain; a test file's rows are not the table's; all columns
 /// with holes are named; a file's name may hold a comma.
 #[test]

@@ -189,7 +189,7 @@ fn calibration_and_threshold_are_learned_and_kept() {
     assert!(fitted.stdout.contains("probabilities softmax("), "{fitted:?}");
     place.run("predict t --data toys.csv --proba").with_code(0);
     for (line, told) in [
-        (format!("{three} --threshold f1"), "`threshold` is asked for 3 classes"),
+        (format!("{three} --threshold f1"), "`threshold` is given for a target of 3 classes"),
         (
             format!("{fit} b --threshold auc"),
             "must be one of accuracy, balanced-accuracy, f1, precision",
