@@ -7,6 +7,9 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Whether rows were held out at random where a column should have done it, as a fact of a fit.
+pub(crate) const AT_RANDOM: &str = "held-out-at-random";
+
 /// What a column says about how rows may be divided. The column is no feature then.
 ///
 /// ```

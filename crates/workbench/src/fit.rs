@@ -1,7 +1,7 @@
 use crate::adjustment::{Adjusted, deal, learn};
+use crate::division::AT_RANDOM;
 use crate::header::{Chosen, DataNote};
 use crate::kernel_matrix::require_whole;
-use crate::notes::AT_RANDOM;
 use crate::prerequisites::{completed, require_room, room};
 use crate::said::unscaled;
 use crate::tuning::{Asked, has_space, tune_sample};

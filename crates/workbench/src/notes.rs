@@ -1,5 +1,6 @@
 //! Notes on a fit to a person's table, beside the method's own warnings.
 
+use crate::division::AT_RANDOM;
 use crate::passes::ONE_CLASS;
 use crate::{Adjustment, Calibration, Header, Scores, Table};
 use mercer_datasets::{Holds, Truths, shell_word};
@@ -248,9 +249,6 @@ fn of_one_class(truths: &Truths, groups: &BTreeMap<u64, Vec<usize>>) -> bool {
     let (all, found) = (groups.len() as f64, groups.values().filter(pure).count() as f64);
     found >= 0.95 * all && groups.values().map(chance).sum::<f64>() < 0.5 * all
 }
-
-/// Whether rows were held out at random where a column should have done it, as a fact of a fit.
-pub(crate) const AT_RANDOM: &str = "held-out-at-random";
 
 /// The note on rows that were held out at random though a column divides them.
 pub(crate) fn held_at_random(facts: &BTreeMap<String, f64>) -> Option<String> {
