@@ -25,7 +25,7 @@ fn main() {
     if linux && std::env::var_os("MERCER_SYMBOLS").is_none() {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
     }
-    // Addresses settled at link time and equal functions kept once: 6 MB less. Rust links with LLD here.
+    // Addresses are settled at link time, and equal functions kept once. Rust links with LLD here.
     if linux && is("CARGO_CFG_TARGET_ARCH", "x86_64") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");

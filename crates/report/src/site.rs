@@ -119,7 +119,7 @@ fn paper_page(
         (
             "Figure",
             "Figures",
-            "Panels of one quantity share one scale. Where it is that of a row alone they say `row's scale`, and others `own scale`. Beside a title: what came out of the claims about the figure.",
+            "Panels of one quantity share one scale. A panel marked `row's scale` shares it with its row only, one marked `own scale` with none. Beside a title: what came out of the claims about the figure.",
         ),
     ] {
         let own = own.iter().filter(|(label, _)| label.starts_with(kind));

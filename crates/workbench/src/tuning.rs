@@ -74,7 +74,7 @@ const FOLDED_BELOW: usize = 1000;
 
 /// What scores a candidate: for whoever asks how a choice was made.
 pub(crate) fn scoring(rows: usize, division: Option<&Division>) -> &'static str {
-    match division.map(Division::in_groups) {
+    match division.filter(|division| division.divides()).map(Division::in_groups) {
         Some(true) => return "scored on whole groups held out",
         Some(false) => return "scored on the last fifth of the rows in time",
         None => {}

@@ -144,9 +144,9 @@ pub(crate) struct FitChoices {
     /// Tune the settings first, on the training rows.
     #[arg(long)]
     pub tune: bool,
-    /// Tune settings and rank methods by METRIC (with --calibrate log-loss and brier only rank). Classes: accuracy, balanced-accuracy (or recall), f1, precision, log-loss,
-    /// brier, auc, average-precision; f1, precision and recall are means over the classes. Numbers: rmse, mae, r2, mape
-    /// [default: accuracy or rmse].
+    /// Tune settings and rank methods by METRIC. Classes: accuracy, balanced-accuracy (or recall), f1, precision, log-loss,
+    /// brier, auc, average-precision; f1, precision and recall are means over the classes. Numbers: rmse, mae, r2, mape.
+    /// With --calibrate, log-loss and brier rank only, and accuracy tunes [default: accuracy or rmse].
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub metric: Option<Metric>,
     /// Learn probabilities from the scores of training rows held out in five folds. Two classes use Platt's sigmoid, more
@@ -156,7 +156,7 @@ pub(crate) struct FitChoices {
     /// Choose the threshold of two classes on held-out training rows, by accuracy, balanced-accuracy, f1 or precision.
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub threshold: Option<Metric>,
-    /// End the whole command after N seconds, and write nothing.
+    /// End the command if it takes longer than N seconds, and write nothing then.
     #[arg(long, value_name = "N", value_parser = seconds)]
     pub max_seconds: Option<f64>,
     /// Limit tuning to a number of settings (27) or a time (60s, 5m); implies --tune. The fit with the chosen settings
