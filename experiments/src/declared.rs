@@ -67,7 +67,7 @@ const PAPERS: [Paper; 4] = [
         title: "Automated Spectral Kernel Learning",
         authors: "Li, Liu, Wang",
         venue: "AAAI 2020",
-        link: "https://arxiv.org/abs/1909.04894",
+        link: "https://doi.org/10.1609/aaai.v34i04.5892",
         table: "askl/table2.md",
         terms: "SK and NSK draw their frequencies at random; SKL, NSKL and ASKL learn them. NSK, NSKL and ASKL use non-stationary kernels. ASKL adds two penalties, the trace norm and the feature norm. `released` has the authors' code on scaled inputs; ASKL's output weights stay at their random start there.",
         results: [
@@ -90,7 +90,7 @@ const PAPERS: [Paper; 4] = [
         title: "Ridgeless Regression with Random Features",
         authors: "Li, Liu, Zhang",
         venue: "IJCAI 2022",
-        link: "https://arxiv.org/abs/2205.00477",
+        link: "https://doi.org/10.48550/arXiv.2205.00477",
         table: "rftk/table1.md",
         terms: "RF: random features without a ridge. RF-SGD: the same, by gradient steps. RFTK learns the frequencies, too, under a penalty of the trace. `theorem`: the steps of Theorem 1.",
         results: [
@@ -132,7 +132,7 @@ const PAPERS: [Paper; 4] = [
         title: "Hyperparameter Learning for Conditional Kernel Mean Embeddings with Rademacher Complexity Bounds",
         authors: "Hsu, Nock, Ramos",
         venue: "ECML-PKDD 2018",
-        link: "https://arxiv.org/abs/1809.00175",
+        link: "https://doi.org/10.1007/978-3-030-10928-8_14",
         table: "mce/table1.md",
         terms: "GMCE: a conditional embedding, tuned by its complexity bound on all rows; GMCE-SGD: on a tenth at a time. CEN: on the features of a network. ERM, CV, MED: without the bound. `stratified`: each fold has all classes in proportion. In `printed` GMCE predicts one class for every row: the formula has a mean where the code has a sum. Claims that compare it on Table 1 are not judged there.",
         results: [
@@ -160,6 +160,7 @@ target/release/mercer compare --methods askl,gaussian-svm \\
 [Your own table](./own-data.html), [in Python](./python.html), [extend it](./extend.html)",
     chapters: &[
         ("own-data", include_str!("../../book/src/own-data.md")),
+        ("page", include_str!("../../book/src/page.md")),
         ("python", include_str!("../../book/src/python.md")),
         ("statistics", include_str!("../../book/src/statistics.md")),
         ("extend", include_str!("../../book/src/extend.md")),

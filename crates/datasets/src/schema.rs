@@ -438,15 +438,28 @@ fn spelled_twice(labels: &[String]) -> Option<(&str, &str)> {
     })
 }
 
-/// Two labels that differ in capitals only, or also in blanks and a dot at the end; and in what.
-fn alike_twice(labels: &[String]) -> Option<(&str, &str, &'static str)> {
+/// Pairs of labels that differ in capitals only, or also in blanks and a dot at the end, and that they are two `things`.
+fn alike(labels: &[String], things: &str) -> Option<String> {
+    const SHOWN: usize = 3;
     let mut seen = std::collections::BTreeMap::new();
-    labels.iter().find_map(|label| {
+    let mut capitals_only = true;
+    let mut pairs = Vec::new();
+    for label in labels {
         let words: Vec<&str> = label.trim_end_matches('.').split_whitespace().collect();
-        let earlier: &str = seen.insert(words.join(" ").to_lowercase(), label.as_str())?;
-        let capitals = earlier.to_lowercase() == label.to_lowercase();
-        Some((earlier, label.as_str(), if capitals { "capitals" } else { "dots or blanks" }))
-    })
+        let earlier = seen.insert(words.join(" ").to_lowercase(), label);
+        if let Some(earlier) = earlier {
+            capitals_only &= earlier.to_lowercase() == label.to_lowercase();
+            pairs.push(format!("`{}` and `{}`", shown(earlier), shown(label)));
+        }
+    }
+    let what = if capitals_only { "capitals" } else { "capitals, dots or blanks" };
+    let each = if pairs.len() > 1 { " each" } else { "" };
+    let more = pairs.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more pairs") } else { String::new() };
+    pairs.truncate(SHOWN);
+    let pairs = pairs.join(", ");
+    (!pairs.is_empty())
+        .then(|| format!("{pairs}{more} differ in {what} only and are two {things}{each}"))
 }
 
 /// What to do about a table that seems to have a single column, called so.

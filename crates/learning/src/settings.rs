@@ -4,14 +4,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What scikit-learn calls some settings, and how the values go together where they are not the same.
-const ELSEWHERE: [(&str, &str, &str); 6] = [
+/// What other programs call some settings, and how the values go together where they are not the same.
+const ELSEWHERE: [(&str, &str, &str); 12] = [
     ("C", "cost", ""),
     ("alpha", "lambda", ""),
     ("gamma", "std", " (its square is 2 gamma)"),
+    ("sigma", "std", " (1 / sigma)"),
+    ("width", "std", " (1 / width)"),
+    ("bandwidth", "std", " (1 / bandwidth)"),
+    ("length", "std", " (1 / length)"),
+    ("length_scale", "std", " (1 / length_scale)"),
+    ("coef0", "offset", ""),
     ("n_components", "features", ""),
     ("max_iter", "iterations", ""),
     ("tol", "tolerance", ""),
+];
+
+/// What other programs call some values.
+const VALUES: [(&str, &str); 5] = [
+    ("rbf", "gaussian"),
+    ("poly", "polynomial"),
+    ("laplacian", "laplace"),
+    ("matern", "matern-5/2"),
+    ("log_loss", "cross-entropy"),
 ];
 
 /// Named settings of a method, sorted by name: a part of a trial's key.
@@ -130,7 +145,14 @@ impl Settings {
         let blamed =
             self.iter().find(|(name, value)| alone(name, value)).and_then(|(name, value)| {
                 let setting = declared.iter().find(|setting| setting.name == name)?;
-                Some((format!("`{name}` is {value}; it must be {}", setting.allowed()), value))
+                let allowed = setting.allowed();
+                let meant = VALUES.iter().find(|(own, ours)| {
+                    value.as_str().is_some_and(|word| word.eq_ignore_ascii_case(own))
+                        && allowed.split(", ").any(|word| word == *ours)
+                });
+                let meant =
+                    meant.map_or_else(String::new, |(_, ours)| format!("; did you mean `{ours}`?"));
+                Some((format!("`{name}` is {value}; it must be {allowed}{meant}"), value))
             });
         let message = match blamed {
             // What lies within an object, only its parser can tell.

@@ -28,8 +28,6 @@ use serde::Serialize;
 pub struct MethodAcross {
     /// The method.
     pub method: String,
-    /// How it is called in a table's head.
-    pub title: String,
     /// Its mean of each file's metric, in file order; `None` where it failed.
     pub means: Vec<Option<f64>>,
     /// Mean rank over the files, 1 the best; `None` if it failed on one.
@@ -169,7 +167,6 @@ pub fn across(files: Vec<Comparison>) -> Result<Across, WorkbenchError> {
         .enumerate()
         .map(|(at, first)| MethodAcross {
             method: first.method.clone(),
-            title: first.title.clone(),
             means: files.iter().map(|file| mean(file, at)).collect(),
             rank: None,
         })

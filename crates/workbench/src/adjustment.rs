@@ -202,8 +202,14 @@ impl Threshold {
                 best = Some(found);
             }
         }
-        let at = usual;
-        best.unwrap_or(Self { at, metric, score: of(&counts, metric) })
+        best.unwrap_or_else(|| {
+            // All values are the same one.
+            let mut counts = vec![vec![0u64; 2]; 2];
+            for (value, label) in rows {
+                counts[label as usize][usize::from(value > usual)] += 1;
+            }
+            Self { at: usual, metric, score: of(&counts, metric) }
+        })
     }
 }
 
@@ -325,7 +331,7 @@ pub(crate) fn learn(
     }
     let held = deal(labels);
     let mut scores = Array2::zeros((labels.len(), classes));
-    let mut shares = false;
+    let (mut shares, mut varies) = (false, false);
     for fold in 0..FOLDS {
         let (test, train): (Vec<usize>, Vec<usize>) =
             (0..labels.len()).partition(|&row| held[row] == fold);
@@ -337,6 +343,7 @@ pub(crate) fn learn(
         let predictor = fit(&train, fold)?;
         let own = scores_of(&*predictor, test_rows.matrix())?;
         shares = own.1;
+        varies |= own.0.rows().into_iter().any(|row| row != own.0.row(0));
         for (at, &row) in test.iter().enumerate() {
             scores.row_mut(row).assign(&own.0.row(at));
         }
@@ -344,7 +351,9 @@ pub(crate) fn learn(
     let tested: Vec<usize> = (0..labels.len()).filter(|&row| held[row] < FOLDS).collect();
     let scores = scores.select(Axis(0), &tested);
     let labels: Vec<u32> = tested.iter().map(|&row| labels[row]).collect();
-    let calibration = calibrate.then(|| Calibration::fit(scores.view(), &labels));
+    // Of a method that gives all rows of a fold one score, the folds differ by what was held out of them.
+    let levelled = if varies { scores.clone() } else { Array2::zeros(scores.dim()) };
+    let calibration = calibrate.then(|| Calibration::fit(levelled.view(), &labels));
     let threshold = threshold.map(|metric| {
         let (values, usual) = ranked(calibration, shares, &scores);
         Threshold::choose(&values, &labels, metric, usual)
@@ -533,6 +542,10 @@ mod tests {
         // Nothing lies between equal values.
         let alike = Threshold::choose(&[2.0, 2.0], &[0, 1], Metric::Accuracy, 0.0);
         assert_eq!(alike.at.to_bits(), 0);
+        // Above the usual one all are of the second class, below it none.
+        let score =
+            |value: f64| Threshold::choose(&[value; 4], &[0, 1, 1, 1], Metric::Accuracy, 0.5).score;
+        assert_eq!((score(0.7), score(0.2)), (0.75, 0.25));
     }
 
     #[test]

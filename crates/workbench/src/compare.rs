@@ -37,8 +37,6 @@ pub struct MethodScores {
     pub evaluation: Result<Evaluation, String>,
     /// The method.
     pub method: String,
-    /// How it is called in a table's head.
-    pub title: String,
     /// Mean rank over the splits, 1 the best.
     pub rank: Option<f64>,
 }
@@ -139,7 +137,7 @@ impl Comparison {
         evaluation: Evaluation,
         table: &Table,
         splitting: String,
-        (metric, title): (Metric, String),
+        metric: Metric,
         provenance: Vec<(&'static str, String)>,
     ) -> Self {
         let (method, notes) = (evaluation.method.clone(), evaluation.notes.clone());
@@ -153,7 +151,7 @@ impl Comparison {
             splits: evaluation.splits.len(),
             metric,
             chance: chance(table).1,
-            methods: vec![MethodScores { evaluation: Ok(evaluation), method, title, rank: None }],
+            methods: vec![MethodScores { evaluation: Ok(evaluation), method, rank: None }],
             pairs: Vec::new(),
             critical_difference: None,
             notes,
@@ -301,12 +299,10 @@ pub fn compare(
     if names.len() < 2 {
         return refused(names.join(","), "at least two, separated by commas");
     }
-    let mut titles = Vec::new();
     for (index, name) in names.iter().enumerate() {
         if names[..index].contains(name) {
             return refused(name.clone(), "named once");
         }
-        titles.push(method_for(methods, name, table.task())?.title.to_owned());
         require_weighing(methods, name, table, choices)?;
     }
     let mut notes: Vec<String> = Vec::new();
@@ -350,7 +346,7 @@ pub fn compare(
     offered(choices.metric, table.task())?;
     let metric = choices.metric.unwrap_or(primary(table.task()));
     let mut scored = Vec::new();
-    for (name, title) in names.iter().zip(titles) {
+    for name in names {
         let settings = settings_of(find(methods, name)?, &choices.settings, &shape);
         let choices = Choices { settings, ..choices.clone() };
         let told = |at, of| told(name, at, of);
@@ -362,7 +358,7 @@ pub fn compare(
             }
             Err(error) => Err(error.to_string()),
         };
-        scored.push(MethodScores { evaluation, method: name.clone(), title, rank: None });
+        scored.push(MethodScores { evaluation, method: name.clone(), rank: None });
     }
     notes.extend(alone(&scored, metric));
     let counted = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));

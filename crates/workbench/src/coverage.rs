@@ -238,11 +238,11 @@ impl Wanted {
             return Err(self.refused("above 0 and below 1"));
         }
         if self.each_class && classes == 1 {
-            return Err(self.refused("of all rows, without --each-class: the target is a number"));
+            return Err(self.refused("asked for without --each-class: the target is a number"));
         }
         if self.jackknife && classes > 1 {
             return Err(self.refused(
-                "of numbers for --jackknife: sets of classes are calibrated by rows apart",
+                "asked for without --jackknife, which is for numbers: sets of classes need calibration rows",
             ));
         }
         Ok(())

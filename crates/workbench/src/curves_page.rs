@@ -26,7 +26,7 @@ pub(crate) fn looks(report: Report, comparison: &Comparison, prefix: &str, head:
     let methods: Vec<(&str, &Evaluation)> = comparison
         .methods
         .iter()
-        .filter_map(|method| Some((method.title.as_str(), method.evaluation.as_ref().ok()?)))
+        .filter_map(|method| Some((method.method.as_str(), method.evaluation.as_ref().ok()?)))
         .collect();
     let Some((_, first)) = methods.first() else { return report };
     let id = |name: &str| format!("{prefix}{name}");

@@ -229,6 +229,39 @@ impl Division {
         Ok(splits)
     }
 
+    /// Refuses splits of which one trains on rows of a single class. The classes have these names.
+    pub(crate) fn two_classes(
+        &self,
+        splits: &[Split],
+        labels: &[u32],
+        names: &[String],
+    ) -> Result<(), WorkbenchError> {
+        let class_of = |split: &Split| {
+            let mut classes = split.train.iter().map(|&row| labels[row]);
+            let first = classes.next()?;
+            classes.all(|other| other == first).then_some(first)
+        };
+        let alone = splits.iter().enumerate().find_map(|(at, own)| Some((at, class_of(own)?)));
+        let Some((at, class)) = alone else { return Ok(()) };
+        let (column, class) = (self.by.column(), &names[class as usize]);
+        let trains =
+            format!("split {} of {} trains on class `{class}` alone", at + 1, splits.len());
+        let must = match self.by {
+            DivideBy::Groups(_) => {
+                "a column that leaves two classes to each training part, or left out to hold out rows at random"
+            }
+            DivideBy::Time(_) => {
+                "used with fewer folds or with --holdout 0.2, or left out to hold out rows at random"
+            }
+            DivideBy::Part(_) => "a column whose training rows have two classes",
+        };
+        Err(WorkbenchError::Argument {
+            name: self.by.flag().trim_start_matches('-'),
+            value: format!("`{column}`, and {trains}"),
+            must: must.to_owned(),
+        })
+    }
+
     /// Whether rows are to be held out by it.
     pub(crate) const fn divides(&self) -> bool {
         !matches!(self.by, DivideBy::Part(_))
@@ -441,11 +474,29 @@ impl Division {
 /// Whether a text begins as 2026-11-27 does, so that it sorts as time does.
 fn is_date(text: &str) -> bool {
     let pattern = "dddd-dd-dd".bytes();
-    text.len() >= 10
+    let looks = text.len() >= 10
         && text.bytes().zip(pattern).all(|(own, wanted)| match wanted {
             b'd' => own.is_ascii_digit(),
             other => own == other,
-        })
+        });
+    let number = |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse().ok());
+    let (Some(year), Some(month), Some(day)) = (number(0, 4), number(5, 7), number(8, 10)) else {
+        return false;
+    };
+    looks && (1..=days_of(year, month)).contains(&day)
+}
+
+/// Days of a month; 0 where there is no such month.
+const fn days_of(year: u32, month: u32) -> u32 {
+    match month {
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    }
 }
 
 /// Numbers of texts, in the order in which they sort.
@@ -559,6 +610,9 @@ mod tests {
             (&["9", "10", "n/a"][..], 4),
             (&["31.12.2025", "01.01.2026"], 2),
             (&["2025-12-31", "2026-01-01", "later"], 4),
+            (&["2023-12-31", "2024-02-29", "2024-02-30"], 4),
+            (&["2023-02-28", "2023-02-29"], 3),
+            (&["2023-13-01", "2023-12-01"], 2),
         ] {
             let refused = division(&DivideBy::Time("t".to_owned()), wrong).unwrap_err();
             assert!(refused.to_string().contains(&format!("line {line}, ")), "{refused}");

@@ -189,14 +189,7 @@ pub fn evaluate(
     require_weighing(methods, name, table, choices)?;
     require_whole(table, &choices.settings)?;
     offered(choices.metric, table.task())?;
-    if choices.importance && of_matrix(&choices.settings) {
-        return Err(WorkbenchError::Argument {
-            name: "importance",
-            value: "asked for".to_owned(),
-            must: "left out where the inputs are a kernel matrix (kernel=precomputed): its columns are rows of the table"
-                .to_owned(),
-        });
-    }
+    refuse_importance(table, choices)?;
     let streams = Streams::root(choices.seed);
     let splits = table.splits(splitting, &streams)?;
     let splitting = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));
@@ -207,6 +200,7 @@ pub fn evaluate(
     notes.extend(looks_grouped(table));
     let mut intervals = BTreeMap::new();
     let mut worth = Worth::new(table, choices);
+    let mut warned = Warned::default();
     let metric = choices.metric.unwrap_or(primary(table.task())).name();
     // Splits of the first repeat.
     let first = splits.len() / splitting.repeats().max(1);
@@ -241,11 +235,11 @@ pub fn evaluate(
             notes.extend(method.warnings_of(&fitted.settings, facts, rows));
             notes.extend(sorted_by_class(name, facts));
         }
-        let of = |warning| format!("{name}, split {} of {}: {warning}", index + 1, splits.len());
-        notes.extend(warnings(method, &fitted, table.task()).map(of));
-        settings.push(fitted.settings);
+        warnings(method, &fitted, table.task()).for_each(|warning| warned.add(warning, index + 1));
+        settings.push(with_chosen(fitted.settings, &fitted.outcome.facts));
         told(index + 1, splits.len());
     }
+    notes.extend(warned.notes(name, splits.len()));
     let test_rows = splits[0].test.len();
     let importance = choices
         .importance
@@ -367,6 +361,9 @@ fn mean_over(scores: &[Scores], name: &str) -> Option<f64> {
 /// Test rows that do not tell how much of their variance is explained.
 const FEW: usize = 5;
 
+/// Columns up to which the importance is measured.
+const IMPORTANCES: usize = 2000;
+
 /// Metrics that some test part does not define: the R² of one row, the area under the curve without one of the classes.
 /// Also the root of the mean square where every part has one row. They are over all rows of a repeat, which its folds
 /// test once each; then the mean over the repeats. Each with a note; without a value where no rows define it. Before
@@ -433,6 +430,59 @@ fn pooled(
     (repeats.swap_remove(0), found)
 }
 
+/// Refuses the importance of columns that are none, or too many.
+fn refuse_importance(table: &Table, choices: &Choices<'_>) -> Result<(), WorkbenchError> {
+    let refused = |value: String, must: String| {
+        Err(WorkbenchError::Argument { name: "importance", value, must })
+    };
+    let columns = table.schema.columns.len();
+    if !choices.importance {
+        return Ok(());
+    }
+    if of_matrix(&choices.settings) {
+        let must = "left out where the inputs are a kernel matrix (kernel=precomputed): its columns are rows of the table";
+        return refused("asked for".to_owned(), must.to_owned());
+    }
+    if columns > IMPORTANCES {
+        let must = format!(
+            "left out above {IMPORTANCES}: each column is one more prediction of all test rows"
+        );
+        return refused(format!("asked for {columns} columns"), must);
+    }
+    Ok(())
+}
+
+/// Settings with what the fit chose in place of those that left it the choice.
+fn with_chosen(settings: Settings, facts: &BTreeMap<String, f64>) -> Settings {
+    let chosen = |name: &str| facts.get(name).copied();
+    let open = settings.iter().filter(|(_, value)| value.is_null());
+    let found: Vec<(String, f64)> =
+        open.filter_map(|(name, _)| Some((name.to_owned(), chosen(name)?))).collect();
+    found.into_iter().fold(settings, |all, (name, value)| all.with(&name, value))
+}
+
+/// Each warning of the fits once, with the splits that it is of.
+#[derive(Default)]
+struct Warned(Vec<(String, Vec<usize>)>);
+
+impl Warned {
+    fn add(&mut self, warning: String, split: usize) {
+        let words = |text: &str| text.replace(|c: char| c.is_ascii_digit() || ".-".contains(c), "");
+        match self.0.iter_mut().find(|(known, _)| words(known) == words(&warning)) {
+            Some((_, on)) => on.push(split),
+            None => self.0.push((warning, vec![split])),
+        }
+    }
+
+    fn notes(self, name: &str, all: usize) -> impl Iterator<Item = String> {
+        self.0.into_iter().map(move |(warning, on)| match on.len() {
+            1 => format!("{name}, split {} of {all}: {warning}", on[0]),
+            some if some == all => format!("{name}, on all {all} splits: {warning}"),
+            some => format!("{name}, on {some} of {all} splits: {warning}"),
+        })
+    }
+}
+
 /// What is said of the fit of a split.
 fn warnings(method: &Method, fitted: &FittedTo, task: Task) -> impl Iterator<Item = String> {
     let facts = &fitted.outcome.facts;
@@ -448,6 +498,9 @@ fn warnings(method: &Method, fitted: &FittedTo, task: Task) -> impl Iterator<Ite
 /// Classes that no split tests.
 fn split_notes(table: &Table) -> Vec<String> {
     let Truths::Classes(labels) = &table.truths else { return Vec::new() };
+    if table.division.is_some() {
+        return Vec::new();
+    }
     let name = |row: usize| table.schema.target.labels[labels[row] as usize].clone();
     let note = |row| format!("class `{}` has one row, which is in no test part", name(row));
     let alone = singles(labels);

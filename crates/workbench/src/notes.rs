@@ -260,10 +260,11 @@ pub(crate) fn held_at_random(facts: &BTreeMap<String, f64>) -> Option<String> {
 /// The note on scores of held-out rows that order the classes the wrong way round.
 pub(crate) fn wrong_way(adjustment: Option<&Adjustment>) -> Option<String> {
     match adjustment?.calibration? {
-        Calibration::Sigmoid { slope, .. } if slope < 0.0 => Some(format!(
-            "on rows held out the scores order the classes the wrong way round (slope {slope:.2}), and --calibrate turns \
-             them: leave it out, or try another method"
-        )),
+        Calibration::Sigmoid { slope, .. } if slope < 0.0 => Some(
+            "on rows held out the scores order the classes the wrong way round, and --calibrate turns them: leave \
+             it out, or try another method"
+                .to_owned(),
+        ),
         _ => None,
     }
 }

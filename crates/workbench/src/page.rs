@@ -1,7 +1,8 @@
 use crate::curves_page::looks;
 use crate::provenance::{OF_A_FILE, provenance};
 use crate::{
-    Across, Choices, Comparison, Evaluation, Provenance, Table as Rows, WorkbenchError, primary,
+    Across, Choices, Comparison, Evaluation, MethodScores, Provenance, Table as Rows,
+    WorkbenchError, primary,
 };
 use mercer_learning::{Metric, Task, counted};
 use mercer_render::{
@@ -73,18 +74,16 @@ pub fn evaluation_page(
     choices: Option<&Choices<'_>>,
     asked: Provenance<'_>,
 ) -> Result<String, WorkbenchError> {
-    let title = evaluation.method.clone();
     let metric = choices.and_then(|choices| choices.metric).unwrap_or(primary(table.task()));
     let known = provenance(table, choices.unwrap_or(&Choices::plain()));
     let known = known.into_iter().filter(|(name, _)| choices.is_some() || OF_A_FILE.contains(name));
-    let mut report = Report::new(format!("{title} on {}", table.name))
+    let mut report = Report::new(format!("{} on {}", evaluation.method, table.name))
         .subtitle(format!("{} of `{}`, {splitting}", evaluation.task, table.schema.target.name));
     report = asked.begin(report);
     for (name, value) in known.clone() {
         report = report.provenance(name, value);
     }
-    let named = (metric, title);
-    let one = Comparison::of_one(evaluation, table, splitting.to_owned(), named, known.collect());
+    let one = Comparison::of_one(evaluation, table, splitting.to_owned(), metric, known.collect());
     Ok(with_comparison(report, &one, "", "")?.to_html()?)
 }
 
@@ -118,7 +117,7 @@ pub fn across_page(across: &Across, asked: Provenance<'_>) -> Result<String, Wor
         .block(Block::Table(means_table(across)));
     if let Some(cd) = across.critical_difference {
         let ranks: Vec<(String, f64)> =
-            across.methods.iter().filter_map(|m| Some((m.title.clone(), m.rank?))).collect();
+            across.methods.iter().filter_map(|m| Some((m.method.clone(), m.rank?))).collect();
         let diagram = critical_difference("across-ranks", "Mean ranks over the files", &ranks, cd)?
             .caption(
                 "Methods joined by a bar differ by less than Nemenyi's critical difference at 5 %: \
@@ -173,7 +172,7 @@ fn across_intro(across: &Across) -> String {
 fn means_table(across: &Across) -> Table {
     let heads = std::iter::once(Column::left("File"))
         .chain(["target", "metric"].map(Column::left))
-        .chain(across.methods.iter().map(|method| Column::right(method.title.clone())));
+        .chain(across.methods.iter().map(|method| Column::right(method.method.clone())));
     let mut table = Table::new("across-means", "Mean scores")
         .caption("Bold is the best of a file; the last row has the mean ranks.")
         .columns(heads);
@@ -209,10 +208,6 @@ fn means_table(across: &Across) -> Table {
 }
 
 fn across_pairs(across: &Across) -> Table {
-    let title = |name: &str| {
-        let found = across.methods.iter().find(|method| method.method == name);
-        found.map_or_else(|| name.to_owned(), |method| method.title.clone())
-    };
     let mut table = Table::new("across-pairs", "The best mean rank against the others")
         .caption(
             "Wilcoxon's signed-rank test over the files, of differences of accuracies or of the \
@@ -224,8 +219,8 @@ fn across_pairs(across: &Across) -> Table {
     for pair in &across.pairs {
         let [better, equal, worse] = pair.wins.map(Cell::count);
         table = table.row(Row::new([
-            Cell::text(title(&pair.best)),
-            Cell::text(title(&pair.other)),
+            Cell::text(pair.best.clone()),
+            Cell::text(pair.other.clone()),
             better,
             equal,
             worse,
@@ -271,15 +266,16 @@ fn with_comparison(
         comparison.target,
         comparison.splitting
     );
-    let mut results = Section::new(id("methods"), head("The methods"))
-        .intro(intro)
-        .block(Block::Table(scores_table(comparison, id("scores"))))
+    let results = Section::new(id("methods"), head("The methods")).intro(intro);
+    let mut results = scores_tables(comparison, &id("scores"))
+        .into_iter()
+        .fold(results, |results, table| results.block(Block::Table(table)))
         .block(Block::Figure(spread(comparison, metric, scale, id("spread"))));
     if let Some(cd) = comparison.critical_difference {
         let ranks: Vec<(String, f64)> = comparison
             .methods
             .iter()
-            .filter_map(|method| Some((method.title.clone(), method.rank?)))
+            .filter_map(|method| Some((method.method.clone(), method.rank?)))
             .collect();
         let diagram = critical_difference(id("ranks"), "Mean ranks over the splits", &ranks, cd)?
             .caption(
@@ -315,24 +311,64 @@ fn scale_of(metric: Metric) -> (f64, usize) {
     if is_share(metric.name()) { (100.0, 2) } else { (1.0, 4) }
 }
 
-/// The names of all metrics that some method has, what the methods are compared by first.
-fn metrics(comparison: &Comparison) -> Vec<&str> {
+/// The names of all metrics that some method has, what the methods are compared by first, and those that would not fit
+/// beside them.
+fn metrics(comparison: &Comparison) -> (Vec<&str>, Vec<&str>) {
     let evaluations = comparison.methods.iter().filter_map(|m| m.evaluation.as_ref().ok());
     let mut names: Vec<&str> =
         evaluations.flat_map(|e| e.estimates.keys()).map(String::as_str).collect();
     names.sort_by_key(|&name| (name != comparison.metric.name(), name));
     names.dedup();
-    // They would not fit beside the others.
-    let narrow = |name: &&str| {
-        !["precision", "f1", "mape"].contains(name) || *name == comparison.metric.name()
-    };
-    names.retain(narrow);
-    names
+    let further = ["precision", "f1", "mape"];
+    names.into_iter().partition(|name| !further.contains(name) || *name == comparison.metric.name())
 }
 
-fn scores_table(comparison: &Comparison, id: String) -> Table {
+/// All scores: of one method a line each, of several a line a method.
+fn scores_tables(comparison: &Comparison, id: &str) -> Vec<Table> {
+    let (names, further) = metrics(comparison);
+    if let [MethodScores { method, evaluation: Ok(evaluation), .. }] = comparison.methods.as_slice()
+    {
+        let names = [names, further].concat();
+        let mut table = Table::new(id, "Scores on rows not fitted to")
+            .caption(scores_caption(comparison))
+            .columns([Column::left("Metric"), Column::right(method.clone())]);
+        table.notes = interval_notes(comparison, &names);
+        for name in names {
+            let cells = [Cell::text(unit(name)), score_cell(evaluation, name, None)];
+            table = table.row(Row::new(cells));
+        }
+        return vec![table];
+    }
+    // Of a single method there are no ranks.
+    let ranked = comparison.methods.iter().any(|method| method.rank.is_some());
+    let mut first =
+        scores_table(comparison, id, &names, ranked).caption(scores_caption(comparison));
+    first.notes = interval_notes(comparison, &[names, further.clone()].concat());
+    if further.is_empty() {
+        return vec![first];
+    }
+    let second = scores_table(comparison, &format!("{id}-further"), &further, false);
+    vec![first, second.caption("Further scores, in the same way.")]
+}
+
+fn scores_caption(comparison: &Comparison) -> String {
+    let best = if comparison.methods.len() > 1 { "; bold is the best" } else { "" };
+    if comparison.splits > 1 {
+        format!(
+            "Mean and deviation over the splits (divided by J - 1), below it a 95 % interval of the mean{best}."
+        )
+    } else {
+        format!("Scores on the one test part, below each its 95 % interval{best}.")
+    }
+}
+
+/// A metric's name in the head of its column.
+fn unit(name: &str) -> String {
+    if is_share(name) { format!("{}, %", words(name)) } else { words(name) }
+}
+
+fn scores_table(comparison: &Comparison, id: &str, names: &[&str], ranked: bool) -> Table {
     let evaluations = || comparison.methods.iter().filter_map(|m| m.evaluation.as_ref().ok());
-    let names = metrics(comparison);
     let best = |name: &str| {
         let means = evaluations().filter_map(|e| e.estimates.get(name)).map(|e| e.mean);
         let means: Vec<f64> = means.collect();
@@ -342,27 +378,15 @@ fn scores_table(comparison: &Comparison, id: String) -> Table {
         let best = means.into_iter().reduce(|a, b| if larger { a.max(b) } else { a.min(b) });
         best.filter(|_| rivals)
     };
-    let unit = |name: &&str| {
-        if is_share(name) { format!("{}, %", words(name)) } else { words(name) }
-    };
-    // Of a single method there are no ranks.
-    let ranked = comparison.methods.iter().any(|method| method.rank.is_some());
     let heads = std::iter::once(Column::left("Method"))
         .chain(names.iter().map(|name| Column::right(unit(name))))
         .chain(ranked.then(|| Column::right("mean rank")));
-    let caption = if comparison.splits > 1 {
-        "Mean and deviation over the splits (divided by J - 1), below it a 95 % interval of the mean; \
-         bold is the best mean."
-    } else {
-        "Scores on the one test part, below each its 95 % interval; bold is the best."
-    };
-    let mut table = Table::new(id, "Scores on rows not fitted to").caption(caption).columns(heads);
-    table.notes = interval_notes(comparison, &names);
+    let mut table = Table::new(id, "Scores on rows not fitted to").columns(heads);
     for method in &comparison.methods {
-        let mut cells = vec![Cell::text(method.title.clone())];
+        let mut cells = vec![Cell::text(method.method.clone())];
         match &method.evaluation {
             Ok(evaluation) => {
-                for name in &names {
+                for name in names {
                     cells.push(score_cell(evaluation, name, best(name)));
                 }
             }
@@ -453,10 +477,6 @@ fn larger_is_better(name: &str) -> bool {
 }
 
 fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: String) -> Table {
-    let title = |name: &str| {
-        let found = comparison.methods.iter().find(|method| method.method == name);
-        found.map_or_else(|| name.to_owned(), |method| method.title.clone())
-    };
     let difference = if factor > 1.0 { "difference, points" } else { "difference" };
     let mut table = Table::new(id, "The best against the others").columns([
         Column::left("Best"),
@@ -486,8 +506,8 @@ fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: Stri
         let tested = |cell: Cell| if pair.degenerate { Cell::text("-") } else { cell };
         let interval = format!("{:.digits$} to {:.digits$}", factor * low, factor * high);
         table = table.row(Row::new([
-            Cell::text(title(&pair.best)),
-            Cell::text(title(&pair.other)),
+            Cell::text(pair.best.clone()),
+            Cell::text(pair.other.clone()),
             Cell::number(factor * pair.difference, digits),
             tested(Cell::text(interval)),
             tested(p_value(pair.p_naive)),
@@ -515,7 +535,7 @@ fn spread(
             // Not every split has every metric: one that lacks a class has no AUC.
             let own = evaluation.splits.iter().filter_map(|split| split.get(metric.name()));
             let values: Vec<f64> = own.map(|value| factor * value).collect();
-            (!values.is_empty()).then_some((method.title.as_str(), values))
+            (!values.is_empty()).then_some((method.method.as_str(), values))
         })
         .collect();
     let names = shown.iter().map(|(name, _)| *name);
@@ -550,7 +570,7 @@ fn settings_table(comparison: &Comparison, id: String) -> Table {
             Ok(evaluation) => listed(evaluation.settings[0].iter()),
             Err(error) => error.clone(),
         };
-        table = table.row(Row::new([Cell::text(method.title.clone()), Cell::text(text)]));
+        table = table.row(Row::new([Cell::text(method.method.clone()), Cell::text(text)]));
     }
     table
 }

@@ -46,8 +46,9 @@ pub(crate) const OF_A_FILE: [&str; 8] =
 
 /// What was fitted to, and by which choices: name and value.
 pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static str, String)> {
-    let holes = table.holes().iter().map(|(_, rows)| rows).sum();
+    let holes: usize = table.holes().iter().map(|(_, rows)| rows).sum();
     let filled = match choices.impute {
+        Some(_) if holes == 0 => "nothing was missing".to_owned(),
         Some(impute) => {
             let how = format!("{impute:?}").to_lowercase();
             let own = if table.schema.columns.iter().any(InputColumn::counts_missing) {
@@ -88,6 +89,11 @@ pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static 
         ("Settings given", or(given.join(", "), "none")),
         ("Tuned", if choices.tune.is_some() { "yes" } else { "no" }.to_owned()),
     ];
+    let metric = choices.metric.map(|metric| ("Metric", metric.name().to_owned()));
+    let by = table.division.as_ref().map(|division| ("Rows held out by", division.named()));
+    let calibrated = choices.calibrate.then(|| ("Calibrated", "yes".to_owned()));
+    let threshold = choices.threshold.map(|by| ("Threshold by", by.name().to_owned()));
+    lines.extend([metric, by, calibrated, threshold].into_iter().flatten());
     let of_rows = table.weights.as_ref().map(|own| ("Weights of rows", own.column.clone()));
     let of_classes = choices.class_weight.as_ref();
     let of_classes = of_classes.map(|own| ("Weights of classes", own.to_string()));

@@ -247,7 +247,11 @@ impl Table {
                     Truths::Classes(labels) => Some(labels.as_slice()),
                     Truths::Values(_) => None,
                 };
-                division.splits(splitting, labels, streams)
+                let splits = division.splits(splitting, labels, streams)?;
+                if let Some(labels) = labels {
+                    division.two_classes(&splits, labels, &self.schema.target.labels)?;
+                }
+                Ok(splits)
             }
             None => splitting.splits(&self.truths, streams),
         }

@@ -89,7 +89,7 @@ pub fn tuning_page(
         ))
         .block(Block::Figure(figure))
         .block(Block::Table(candidates));
-    let report = Report::new(format!("Tuning {} on {}", method.title, table.name))
+    let report = Report::new(format!("Tuning {} on {}", method.name, table.name))
         .subtitle(method.summary)
         .section(section);
     let report = provenance(table, choices)

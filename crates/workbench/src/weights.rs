@@ -100,7 +100,10 @@ impl ClassWeight {
             Self::Given(given) if given.keys().any(|class| !labels.contains(class)) => {
                 let known: Vec<_> =
                     labels.iter().map(|label| format!("`{}`", one_line(label))).collect();
-                Err(refused(format!("of classes of the target: {}", known.join(", "))))
+                Err(refused(format!(
+                    "CLASS=NUMBER with a class of the target: {}",
+                    known.join(", ")
+                )))
             }
             _ => Ok(()),
         }

@@ -5,11 +5,12 @@ use super::{
     say_of_first_rows, say_of_weights, schema_options, unconverged, watch, weighed,
 };
 use crate::Ended;
-use mercer_learning::{counted, find, one_line};
+use mercer_learning::{Method, Shape, counted, find, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Model, Table, WorkbenchError, fit, fit_in_passes, rows_left_out, solved_at, with_aside,
+    Header, Model, Table, WorkbenchError, fit, fit_in_passes, rows_left_out, solved_at, with_aside,
 };
+use serde_json::Value;
 use std::io::Write;
 use std::time::Instant;
 
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     let bytes = model.to_bytes()?;
     let size = bytes.len() as u64;
     if size > LARGE {
-        let features = model.header.settings.get("features").and_then(serde_json::Value::as_u64);
+        let features = model.header.settings.get("features").and_then(Value::as_u64);
         let why = features.map_or_else(String::new, |features| {
             let inputs = counted(model.header.schema.width(), "input", "inputs");
             format!(" for {features} features of {inputs}; fewer (--set features=) make it smaller")
@@ -83,12 +84,31 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     if args.json {
         print_json(&model.header)?;
     } else {
-        say(&model, &args.out, seconds)?;
+        let tuned = choices.tune.and_then(|_| tuned(&methods, &model.header));
+        say(&model, &args.out, tuned, seconds)?;
     }
     Ok(Ended::Done)
 }
 
-fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()> {
+/// The settings that tuning chose, as they are typed.
+fn tuned(methods: &[Method], header: &Header) -> Option<String> {
+    let method = find(methods, &header.method).ok()?;
+    let (rows, features) = (header.data.rows, header.schema.width());
+    let space = (method.space)(&Shape { rows, features, task: header.task() });
+    let one = |name: &str| match header.settings.get(name)? {
+        Value::String(word) => Some(format!("--set {name}={word}")),
+        value => Some(format!("--set {name}={value}")),
+    };
+    let all: Vec<String> = space.axes.iter().filter_map(|axis| one(axis.name)).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+fn say(
+    model: &Model,
+    out: &std::path::Path,
+    tuned: Option<String>,
+    seconds: f64,
+) -> anyhow::Result<()> {
     let header = &model.header;
     let left_out = rows_left_out(&header.method, &header.facts, header.data.rows);
     if let Some(note) = &left_out {
@@ -112,6 +132,9 @@ fn say(model: &Model, out: &std::path::Path, seconds: f64) -> anyhow::Result<()>
     writeln!(stdout, "{}", one_line(&told))?;
     if let Some(told) = filled(header) {
         writeln!(stdout, "filled: {}", one_line(&told))?;
+    }
+    if let Some(told) = tuned {
+        writeln!(stdout, "chosen by tuning: {told}")?;
     }
     if let Some(told) = weighed(header) {
         writeln!(stdout, "weights: {}", one_line(&told))?;

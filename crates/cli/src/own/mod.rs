@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Other names of methods: short ones, and those of other programs.
-const SHORT: [(&str, &str); 9] = [
+const SHORT: [(&str, &str); 15] = [
     ("rf", "rf-ridge"),
     ("svm", "gaussian-svm"),
     ("svc", "gaussian-svm"),
@@ -52,11 +52,21 @@ const SHORT: [(&str, &str); 9] = [
     ("gpr", "gaussian-process"),
     ("gpc", "gaussian-process"),
     ("mlp", "softmax-mlp"),
+    ("ridge", "@sklearn-ridge"),
+    ("knn", "@sklearn-neighbours"),
+    ("random-forest", "@sklearn-forest"),
+    ("gradient-boosting", "@sklearn-histgb"),
+    ("logistic", "@sklearn-logistic"),
+    ("logistic-regression", "@sklearn-logistic"),
 ];
 
-/// The registered name behind a short one.
+/// The registered name behind a short one, in any capitals.
 pub(crate) fn full_name(name: &str) -> String {
-    SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| full).to_owned()
+    SHORT
+        .iter()
+        .find(|(short, _)| short.eq_ignore_ascii_case(name))
+        .map_or(name, |(_, full)| full)
+        .to_owned()
 }
 
 /// The short names of a method.
@@ -64,7 +74,23 @@ pub(crate) fn aliases(name: &str) -> Vec<&'static str> {
     SHORT.iter().filter(|(_, full)| *full == name).map(|(short, _)| *short).collect()
 }
 
+/// What to do about a path that can name no file here.
+fn say_of_elsewhere(data: &Path) {
+    let text = data.display().to_string();
+    if data.exists() {
+        return;
+    }
+    if text.contains("://") {
+        tracing::info!("{text} is an address: download it first, and name the file");
+    } else if text.starts_with("~/") {
+        tracing::info!(
+            "the shell replaces ~ only where it begins an unquoted word: write the folder in full"
+        );
+    }
+}
+
 pub(crate) fn open(data: &Path, args: &FileArgs) -> anyhow::Result<RowFile> {
+    say_of_elsewhere(data);
     let format = args.format.map(|format| match format {
         FormatName::Csv => RowFormat::Text(b','),
         FormatName::Semicolon => RowFormat::Text(b';'),

@@ -105,6 +105,49 @@ fn every_chapter_does_what_it_says() {
     assert!(commands > 20, "{commands} commands");
 }
 
+/// What stands between two marks, wherever they do.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> Vec<&'a str> {
+    let parts = text.split(from).skip(1);
+    parts.filter_map(|part| Some(part.split_once('>')?.1.split(to).next()?)).collect()
+}
+
+/// A page of classes with all that can be asked for, and one of numbers: each heading, metric and figure is in the chapter.
+#[test]
+fn every_part_of_a_page_is_explained() {
+    let chapter = read("book/src/page.md").to_lowercase();
+    let place = Place::new();
+    let mut text = "machine,heat,site,weight,left,state\n".to_owned();
+    for row in 0..400_u32 {
+        let wave = |k: u32| (f64::from(row * k) * 0.618).sin();
+        let site = ["north", "south", ""][(row / 7 % 3) as usize];
+        let state = if row % 50 == 3 { "fault" } else { "fine" };
+        let heat = wave(3) + if state == "fault" { 1.0 } else { 0.0 };
+        let (weight, left) = (1 + row % 2, 3.0 * wave(7) + heat);
+        text += &format!("m{},{heat:.3},{site},{weight},{left:.3},{state}\n", row / 10);
+    }
+    std::fs::write(place.path("machines.csv"), text).unwrap();
+    let line = "compare --methods kernel-ridge,rf-ridge,majority --data machines.csv --groups machine \
+                --weights weight --impute category --calibrate --learning-curve --importance --report a.html";
+    place.run(line).with_code(0);
+    let line = "evaluate --method kernel-ridge --data machines.csv --drop machine,weight,state --target left \
+                --impute category --report b.html";
+    place.run(line).with_code(0);
+    for page in ["a.html", "b.html"] {
+        let page = std::fs::read_to_string(place.path(page)).unwrap();
+        let scores = page.split("id=\"scores").nth(1).unwrap().split("</table>").next().unwrap();
+        let metrics =
+            between(scores, "<th", "<").into_iter().map(|head| head.trim_end_matches(", %"));
+        let titles = between(&page, "<h2", "<").into_iter().chain(between(&page, "<h3", "<"));
+        let parts: Vec<String> = titles.chain(metrics).map(str::to_lowercase).collect();
+        assert!(parts.len() > 8, "{parts:?}");
+        for part in parts {
+            let known = ["scores on rows not fitted to", "the best against the others", "method"];
+            let found = chapter.contains(part.trim()) || known.contains(&part.trim());
+            assert!(found, "`{part}` is in no chapter");
+        }
+    }
+}
+
 #[test]
 fn the_readme_does_what_it_says() {
     let text = read("README.md");

@@ -115,6 +115,11 @@ fn a_method_tells_its_settings() {
     assert!(of("features")["meaning"].as_str().unwrap().contains("Features"), "{json}");
     for (line, told) in [
         ("list methods kernl-ridge", "did you mean `kernel-ridge`?"),
+        ("fit --method krr --data x.csv --set sigma=2", "did you mean `std` (1 / sigma)?"),
+        (
+            "fit --method SVM --data x.csv --set kernel=rbf",
+            "polynomial, linear, precomputed; did you mean `gaussian`?",
+        ),
         ("evaluate --method kernl-ridge --data x.csv", "did you mean `kernel-ridge`?"),
         ("compare --methods majority,kernl-ridge --data x.csv", "did you mean `kernel-ridge`?"),
         ("list datasets askl", "after `methods` only"),

@@ -353,7 +353,9 @@ impl<'a> Reading<'a> {
                     let field = input(fields, at, column.literal, schema.missing.as_deref());
                     let dash = column.content == Holds::Numbers
                         && matches!(field, Field::Text(text) if DASHES.contains(&text));
-                    if dash || field == Field::Missing && !levels.contains_key(MISSING) {
+                    let hole =
+                        field == Field::Missing && !column.literal && !levels.contains_key(MISSING);
+                    if dash || hole {
                         cells.fill(schema.hole_of(&fields.raw(at).text()));
                         to += column.width();
                         continue;

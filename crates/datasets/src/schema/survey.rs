@@ -231,8 +231,7 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     let mut left_out: Vec<(usize, &str)> =
         heads.all_of(file, &options.drop, "--drop")?.into_iter().map(|at| (at, "--drop")).collect();
     for (name, flag) in &options.aside {
-        let found = heads.all_of(file, std::slice::from_ref(name), flag)?;
-        left_out.extend(found.into_iter().map(|at| (at, *flag)));
+        left_out.push((heads.find(file, name, flag)?, *flag));
     }
     for (at, flag) in left_out {
         let name = &names[at];
@@ -364,6 +363,15 @@ fn look(
             let problem = format!(
                 "the target `{text}` (column `{name}`) is a number with its thousands apart; write {plain}, or \
                  ask for classes (--task classification)"
+            );
+            return Err(heads.fault(file, line, problem));
+        }
+        if options.kind != Some(Kind::Classification)
+            && let Some(plain) = column::of_an_accountant(&text)
+        {
+            let problem = format!(
+                "the target `{text}` (column `{name}`) is a negative number as accountants write it; write {plain}, \
+                 or ask for classes (--task classification)"
             );
             return Err(heads.fault(file, line, problem));
         }

@@ -444,6 +444,12 @@ fn numbers_in_disguise_are_refused_with_what_to_write() {
         ("٣٤", "with a sign"),
         ("\u{2013}5.2", "with a sign"),
         ("\u{ff0d}7", "with a sign"),
+        ("(3)", "write -3"),
+        ("\"(1,234.5)\"", "write -1234.5"),
+        ("(2.5)", "write -2.5"),
+        ("3-", "write -3"),
+        ("3.001.000", "write 3001000"),
+        ("-3.001.000", "write -3001000"),
     ] {
         let rows = (0..6).map(|row| format!("{number},{row}.5\n")).collect::<Vec<_>>().concat();
         let input = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
@@ -464,6 +470,17 @@ fn numbers_in_disguise_are_refused_with_what_to_write() {
             .collect();
         let told = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
         assert!(told.contains("different texts in 41 rows"), "{first}: {told}");
+    }
+    // Nor as a target, unless it is asked for.
+    let rows = (0..40).map(|row| format!("{row}.5,{row} kg\n")).collect::<Vec<_>>().concat();
+    let told = surveyed(&rows, &SchemaOptions::default()).unwrap_err().to_string();
+    assert!(told.contains("has 40 different texts in 40 rows"), "{told}");
+    let kind = Some(Kind::Classification);
+    assert!(surveyed(&rows, &SchemaOptions { kind, ..SchemaOptions::default() }).is_ok());
+    // A version, an address of a network, and a list in brackets are texts.
+    for text in ["1.2.3", "10.0.0.1", "(3, 4)", "3-4", "(a)"] {
+        let rows = format!("{text},0.5\n{text}x,1.5\n").repeat(9);
+        assert!(surveyed(&rows, &SchemaOptions::default()).is_ok_and(|own| own.0.has_categories()));
     }
     // A date and a code are neither.
     assert!(

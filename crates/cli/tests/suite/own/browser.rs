@@ -50,12 +50,12 @@ fn in_a_browser_figures_of_the_test_rows_are_read_on_a_phone() {
         (
             "compare --methods kernel-ridge,majority --data three.csv --folds 3",
             curves.to_vec(),
-            "kernel ridge, cone: 100 %",
+            "kernel-ridge, cone: 100 %",
         ),
         (
             "compare --methods kernel-ridge,mean --data y.csv --folds 3 --importance --learning-curve",
             vec!["residuals", "learning-curve", "importance"],
-            "The middle half of the residuals: kernel ridge from -",
+            "The middle half of the residuals: kernel-ridge from -",
         ),
     ] {
         place.run(&format!("{line} --report page.html --force")).with_code(0);

@@ -115,6 +115,23 @@ fn columns_without_names_are_used_and_left_out() {
 }
 
 /// A name with a blank or a comma is quoted where it is said, and can be said that way.
+/// Where `NA` is a category, so is an empty field: the fit had none, and what to do is that of any other.
+#[test]
+fn an_empty_field_of_a_column_that_keeps_na_is_a_category_not_seen() {
+    let text = "size,colour,kind\n1,NA,a\n2,blue,b\n3,NA,a\n4,blue,b\n5,NA,a\n6,blue,b\n";
+    let place = place_with(&[("t.csv", text), ("n.csv", "size,colour\n1,NA\n3,\n")]);
+    place.run("fit --method kernel-ridge --data t.csv --keep-na colour --out m").with_code(0);
+    let told = place.run("predict m --data n.csv").with_code(1).stderr;
+    assert!(
+        told.contains("n.csv:3: category `(missing)` in column `colour` was not seen"),
+        "{told}"
+    );
+    let zeros = place.run("predict m --data n.csv --unknown zeros").with_code(0).stdout;
+    assert_eq!(zeros.lines().count(), 3, "{zeros}");
+    let skipped = place.run("predict m --data n.csv --unknown skip").with_code(0).stdout;
+    assert_eq!(skipped.lines().count(), 2, "{skipped}");
+}
+
 #[test]
 fn names_are_said_as_they_are_typed() {
     let mut text = "patient id,\"size, cm\",kind\n".to_owned();

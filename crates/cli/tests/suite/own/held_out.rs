@@ -79,6 +79,35 @@ fn rows_of_another_file_test() {
 }
 
 /// Each row once, by a fit that had not seen it: the accuracy of the file is the accuracy of the table.
+/// A column that divides the rows so that a part trains on one class says so, with what to do.
+#[test]
+fn a_part_that_trains_on_one_class_is_refused() {
+    let mut text = "day,half,x,kind\n".to_owned();
+    for day in 0..40 {
+        let (half, kind) = if day < 20 { ("first", "a") } else { ("second", "b") };
+        writeln!(text, "{day},{half},{},{kind}", day % 7).unwrap();
+    }
+    let place = place_with(&[("days.csv", &text)]);
+    for command in ["evaluate --method kernel-ridge", "compare --methods kernel-ridge,majority"] {
+        let line = format!("{command} --data days.csv");
+        let told = place.run(&format!("{line} --time day --folds 3")).with_code(2).stderr;
+        assert!(
+            told.contains("`time` is `day`, and split 1 of 3 trains on class `a` alone"),
+            "{told}"
+        );
+        // Its remedy.
+        assert!(told.contains("--holdout 0.2"), "{told}");
+        place.run(&format!("{line} --time day --holdout 0.2")).with_code(0);
+        let told = place.run(&format!("{line} --groups half --folds 2")).with_code(2).stderr;
+        assert!(told.contains("`groups` is `half`") && told.contains("left out"), "{told}");
+    }
+    let told = place
+        .run("evaluate --method majority --data days.csv --groups half,day")
+        .with_code(2)
+        .stderr;
+    assert!(told.contains("has no column `half,day` (--groups)"), "{told}");
+}
+
 #[test]
 fn predictions_of_held_out_rows_are_written() {
     let place = place_with(&[("toys.csv", &toys(60)), ("rare.csv", &rare(90))]);

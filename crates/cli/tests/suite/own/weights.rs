@@ -81,7 +81,7 @@ fn weights_that_cannot_be_are_refused_by_name() {
         (
             format!("{fit} w.csv --class-weight sick=2"),
             2,
-            "of classes of the target: `ill`, `well`",
+            "CLASS=NUMBER with a class of the target: `ill`, `well`",
         ),
         (
             "fit --method kernel-ridge --out m --weights v --data w.csv".to_owned(),

@@ -2,14 +2,14 @@ use super::{Categories, LEVELS};
 use crate::number::MARKS;
 use crate::rows::Field;
 use crate::schema::reading::DASHES;
-use crate::schema::{Holds, MISSING, alike_twice, shown, spelled_twice};
+use crate::schema::{Holds, MISSING, alike, shown, spelled_twice};
 use crate::shell::shell_word;
 use crate::table::sort_labels;
 use mercer_learning::counted;
 use std::collections::HashSet;
 
 /// Rows from which on a column that counts them is no accident.
-const COUNTED: usize = 20;
+pub(super) const COUNTED: usize = 20;
 
 /// Categories from which on a column of inputs each is worth a word.
 const MANY: usize = 50;
@@ -179,10 +179,8 @@ impl Seen {
         if let Some((a, b)) = spelled_twice(&levels) {
             tracing::warn!("column `{name}`: `{a}` and `{b}` are one number and two categories");
         }
-        if let Some((a, b, what)) = alike_twice(&levels) {
-            tracing::warn!(
-                "column `{name}`: `{a}` and `{b}` differ in {what} only and are two categories"
-            );
+        if let Some(told) = alike(&levels, "categories") {
+            tracing::warn!("column `{name}`: {told}");
         }
         if !self.forced && levels.len() >= COUNTED && 10 * levels.len() >= 9 * rows {
             let problem = all_different(name, levels.len(), rows);
@@ -261,6 +259,12 @@ fn not_a_number(
              column a category (--categorical {typed})"
         );
     }
+    if let Some(plain) = of_an_accountant(text) {
+        return format!(
+            "column `{name}` holds `{shown}`, a negative number as accountants write it; write {plain}, or name \
+             the column a category (--categorical {typed})"
+        );
+    }
     if with_sign(text) {
         return format!(
             "column `{name}` holds `{shown}`, a number with a sign or with its thousands apart; write \
@@ -306,13 +310,37 @@ pub(super) fn almost_number(text: &str) -> bool {
         || failed()
         || with_comma(text).is_some()
         || with_thousands(text).is_some()
+        || of_an_accountant(text).is_some()
         || with_sign(text)
 }
 
-/// The number that a text without a comma was meant as, whose thousands are kept apart.
+/// The negative number that a text in brackets, or with its minus behind it, was meant as.
+pub(super) fn of_an_accountant(text: &str) -> Option<String> {
+    let inner = text
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'))
+        .or_else(|| text.strip_suffix(['-', '\u{2212}']))?;
+    if !inner.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+        return None;
+    }
+    let is_number =
+        crate::number::number(inner.as_bytes()).is_some_and(|(_, end)| end == inner.len());
+    let plain = if is_number { Some(inner.to_owned()) } else { with_thousands(inner) };
+    let grouped = || {
+        let digits = inner.bytes().all(|byte| byte.is_ascii_digit() || b",.".contains(&byte));
+        (digits && with_sign(inner)).then(|| inner.replace(',', ""))
+    };
+    plain.or_else(|| with_comma(inner)).or_else(grouped).map(|plain| format!("-{plain}"))
+}
+
+/// The number that a text without a comma was meant as, whose thousands are kept apart. A single point begins the
+/// decimals.
 pub(super) fn with_thousands(text: &str) -> Option<String> {
     let plain = text.replace('\u{2212}', "-");
     let unsigned = plain.strip_prefix(['-', '+']).unwrap_or(&plain);
+    if unsigned.matches('.').count() >= 2 {
+        return with_thousands(&plain.replace('.', " "));
+    }
     let (whole, rest) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let mut groups = whole.split(MARKS);

@@ -1,7 +1,7 @@
 use super::LEVELS;
-use super::column::almost_number;
+use super::column::{COUNTED, almost_number};
 use crate::rows::{Field, RowFile, RowFormat};
-use crate::schema::{TargetColumnKept, alike_twice, shown, spelled_twice};
+use crate::schema::{TargetColumnKept, alike, shown, spelled_twice};
 use crate::table::sort_labels;
 use crate::{DataError, Kind};
 use mercer_learning::counted;
@@ -47,6 +47,25 @@ fn all_of(rows: usize) -> String {
         1 => "the only row".to_owned(),
         rows => format!("all {rows} rows"),
     }
+}
+
+/// The error for a target of nearly all different texts, unless classes were asked for; and a word on one of many.
+fn all_different(name: &str, classes: usize, rows: usize, asked: bool) -> Option<String> {
+    if classes < COUNTED || 2 * classes <= rows {
+        return None;
+    }
+    let rows_told = counted(rows, "row", "rows");
+    if 10 * classes >= 9 * rows && !asked {
+        return Some(format!(
+            "target `{name}` has {classes} different texts in {rows_told}: name another column (--target), or \
+             ask for classes (--task classification) if that many are meant"
+        ));
+    }
+    tracing::warn!(
+        "target `{name}` has {classes} different classes in {rows_told}; is it the column to predict? name another \
+         with --target"
+    );
+    None
 }
 
 /// The error for a target of one class.
@@ -178,6 +197,7 @@ impl Targets {
                 tracing::warn!("{told}");
             }
         }
+        let asked = kind.is_some();
         let kind = kind.unwrap_or(likely);
         let mut labels = Vec::new();
         if kind == Kind::Classification {
@@ -193,6 +213,9 @@ impl Targets {
                     counted(rows, "row", "rows")
                 ));
             }
+            if let Some(problem) = all_different(name, labels.len(), rows, asked) {
+                return wrong(problem);
+            }
             sort_labels(&mut labels);
             if let Some((a, b)) = spelled_twice(&labels) {
                 tracing::warn!(
@@ -200,11 +223,8 @@ impl Targets {
                      way if it is one class"
                 );
             }
-            if let Some((a, b, what)) = alike_twice(&labels) {
-                tracing::warn!(
-                    "target `{name}`: `{a}` and `{b}` differ in {what} only and are two classes; write \
-                     it in one way if it is one class"
-                );
+            if let Some(told) = alike(&labels, "classes") {
+                tracing::warn!("target `{name}`: {told}; write a class in one way if it is one");
             }
         } else if !all_numbers {
             return wrong(format!(
