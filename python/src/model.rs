@@ -90,6 +90,7 @@ fn schema(names: Vec<String>, labels: Vec<String>, kind: Kind) -> Schema {
         position,
         content: Holds::Numbers,
         literal: false,
+        own_missing: false,
     });
     Schema {
         named: true,

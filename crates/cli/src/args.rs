@@ -87,7 +87,7 @@ pub(crate) enum Command {
     /// Evaluate a method on held-out rows, or a model on a file.
     ///
     /// Every metric has a 95 % interval, and the table names its kind. Over several splits it is the corrected
-    /// resampled t interval of the mean. That one covers the choice of training rows.
+    /// resampled t interval of the mean. The latter allows for the choice of training rows.
     ///
     /// With one test part (--holdout, or a model) the interval of the accuracy is Wilson's. The balanced accuracy
     /// joins Wilson's intervals of the classes. Other metrics use a bootstrap of the test rows (Efron's
@@ -103,10 +103,10 @@ pub(crate) enum Command {
     ///
     /// Prints mean, standard deviation and 95 % interval of accuracy, rmse or --metric; --report and --json have every
     /// metric. Tests the best mean against each other method by the corrected resampled t-test (Nadeau and Bengio
-    /// 2003), with Holm's correction.
+    /// 2003; of folds drawn once the plain one), with Holm's correction.
     ///
     /// One split (--holdout without --repeats) has no spread, so there is no test. Several files are compared one by
-    /// one, then together by rank tests with one number a file. Exit status 3 if a method failed on a file.
+    /// one, then together: rank tests, with one number per file. Exit status 3 if a method failed on a file.
     #[command(after_help = examples!(
         "compare --methods svm,krr,majority --data book/flowers.csv --impute mean",
         "compare --methods svm,krr --data book/flowers.csv --impute mean --report garden.html",

@@ -133,7 +133,7 @@ fn main() -> ExitCode {
         Command::Data(args) => data::run(&args, cli.quiet),
         Command::Bound(args) => bound::run(&args),
         Command::Fit(args) => own::fit(&args, cli.quiet),
-        Command::Predict(args) => own::predict(&args),
+        Command::Predict(args) => own::predict(args),
         Command::Evaluate(args) => own::evaluate(&args, cli.quiet),
         Command::Compare(args) => own::compare(&args, cli.quiet),
         Command::Tune(args) => own::tune(&args, cli.quiet),

@@ -12,6 +12,7 @@
 //!
 //! It knows neither the use of a sample nor any method.
 
+mod calendar;
 mod catalogue;
 mod compression;
 pub mod csv;
@@ -41,6 +42,7 @@ mod store;
 pub mod svmlight;
 mod table;
 
+pub use calendar::iso_day;
 pub use catalogue::{Catalogue, Entry, PartSizes};
 pub use compression::decompress;
 pub use csv::{CsvOptions, Separator, Target};

@@ -369,10 +369,17 @@ impl Preparation {
         file: &str,
         line: usize,
     ) -> Result<f64, DataError> {
-        let remedy =
-            "the model fills nothing: fill it, remove the row, or fit with --impute mean or median";
         let fill = self.fill.as_ref().map(|fill| fill[at]);
-        fill.ok_or_else(|| missing(schema, (at, hole), file, line, remedy))
+        fill.ok_or_else(|| {
+            let name = column_of(schema, at);
+            let how = if is_category(schema, at) { "category" } else { "mean" };
+            let problem = format!(
+                "column `{name}` has no value{}, and the model fills none; write one, remove the row, or fit again \
+                 with --impute {how}",
+                stood_there(schema, hole)
+            );
+            DataError::line(file, line, problem)
+        })
     }
 
     /// Checks that what was read from a model file belongs to the schema.
@@ -432,6 +439,12 @@ fn is_category(schema: &Schema, feature: usize) -> bool {
     })
 }
 
+/// The text that was read as missing, if one was.
+fn stood_there(schema: &Schema, hole: f64) -> String {
+    let stood = schema.stood(hole);
+    stood.map_or_else(String::new, |text| format!(": `{text}` is read as missing"))
+}
+
 fn missing(
     schema: &Schema,
     (feature, value): (usize, f64),
@@ -440,13 +453,12 @@ fn missing(
     remedy: &str,
 ) -> DataError {
     let name = column_of(schema, feature);
-    let stood = schema.stood(value);
-    let texts = if stood.is_some() {
+    let texts = if schema.stood(value).is_some() {
         "name the texts that are missing (--missing LIST), or "
     } else {
         "or "
     };
-    let stood = stood.map_or_else(String::new, |text| format!(": `{text}` is read as missing"));
+    let stood = stood_there(schema, value);
     let own = if is_category(schema, feature) {
         let flag = format!("--keep-na {}", shell_word(name));
         format!("make that a category (fit with --impute category, or {flag}), {texts}")
@@ -457,7 +469,8 @@ fn missing(
 }
 
 /// The error for numbers whose spread is no number.
-const TOO_LARGE: &str = "has numbers so large that their spread overflows (above about 1e150); divide the column by a power of ten";
+const TOO_LARGE: &str = "has numbers so large that their spread overflows (above about 1e150); divide the column by a power of ten, or scale by its \
+     smallest and largest number (--scale unit-interval)";
 
 /// Learns a [`Preparation`] from training rows, one at a time.
 ///

@@ -11,6 +11,7 @@ use crate::{DataError, Kind};
 use serde::{Deserialize, Serialize};
 
 pub use reading::{ReadRow, Reading, Unknown, Widened};
+use survey::plainly;
 pub use survey::{Header, SchemaOptions, survey};
 
 /// How categories become numbers.
@@ -75,6 +76,7 @@ pub enum Holds {
 ///     position: 0,
 ///     content: Holds::Categories { encoding, levels: levels.clone() },
 ///     literal: false,
+///     own_missing: false,
 /// };
 /// assert_eq!(column(Categories::OneHot).width(), 3);
 /// assert_eq!(column(Categories::Ordinal).width(), 1);
@@ -91,6 +93,9 @@ pub struct InputColumn {
     /// Whether `NA` and its like are categories.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub literal: bool,
+    /// Whether what is missing is a category of its own, also where no row of the fit missed any.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_missing: bool,
 }
 
 /// The category that a missing one is, where it is one.
@@ -107,8 +112,21 @@ impl InputColumn {
     /// # Ok::<(), mercer_datasets::DataError>(())
     /// ```
     pub fn counts_missing(&self) -> bool {
-        let Holds::Categories { levels, .. } = &self.content else { return false };
-        levels.iter().any(|level| level == MISSING)
+        self.missing_level().is_some()
+    }
+
+    /// Returns the place among its levels of what is missing, where that is a category of its own.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions, survey};
+    /// let file = RowFile::spooled(&b"colour,y\nred,1.5\n,2.5\nred,3.5\n"[..], "toys", None)?;
+    /// let options = SchemaOptions { missing_is_category: true, ..SchemaOptions::default() };
+    /// assert_eq!(survey(&file, &options)?.0.columns[0].missing_level(), Some(0)); // before `red`
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    pub fn missing_level(&self) -> Option<usize> {
+        let Holds::Categories { levels, .. } = &self.content else { return None };
+        levels.iter().position(|level| level == MISSING)
     }
 
     /// Returns how many numbers it becomes.
@@ -145,6 +163,26 @@ pub struct TargetColumnKept {
     /// Class names as in the file, in the order of the class indices. `01` and `1` are two names; the list is empty for
     /// regression.
     pub labels: Vec<String>,
+}
+
+impl TargetColumnKept {
+    /// Returns whether its two classes stand the other way round than they sort: the first is the one looked for.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions, survey};
+    /// let file = RowFile::spooled(&b"x,kind\n1,a\n2,b\n3,a\n"[..], "toys", None)?;
+    /// let turned = |positive: &str| {
+    ///     let positive = Some(positive.to_owned());
+    ///     survey(&file, &SchemaOptions { positive, ..SchemaOptions::default() }).map(|own| own.0.target.is_turned())
+    /// };
+    /// assert!(turned("a")? && !turned("b")?);
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    pub fn is_turned(&self) -> bool {
+        let mut sorted = self.labels.clone();
+        crate::table::sort_labels(&mut sorted);
+        self.labels.len() == 2 && sorted != self.labels
+    }
 }
 
 /// How the columns of an svmlight file are numbered. Numbers are taken as they stand: a file that is
@@ -438,6 +476,12 @@ fn spelled_twice(labels: &[String]) -> Option<(&str, &str)> {
     })
 }
 
+/// A label without what is easily mistyped: capitals, blanks around and between, dots at the end.
+fn alike_key(label: &str) -> String {
+    let words: Vec<&str> = label.trim_end_matches('.').split_whitespace().collect();
+    words.join(" ").to_lowercase()
+}
+
 /// Pairs of labels that differ in capitals only, or also in blanks and a dot at the end, and that they are two `things`.
 fn alike(labels: &[String], things: &str) -> Option<String> {
     const SHOWN: usize = 3;
@@ -445,8 +489,7 @@ fn alike(labels: &[String], things: &str) -> Option<String> {
     let mut capitals_only = true;
     let mut pairs = Vec::new();
     for label in labels {
-        let words: Vec<&str> = label.trim_end_matches('.').split_whitespace().collect();
-        let earlier = seen.insert(words.join(" ").to_lowercase(), label);
+        let earlier = seen.insert(alike_key(label), label);
         if let Some(earlier) = earlier {
             capitals_only &= earlier.to_lowercase() == label.to_lowercase();
             pairs.push(format!("`{}` and `{}`", shown(earlier), shown(label)));

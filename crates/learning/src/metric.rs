@@ -356,34 +356,37 @@ pub fn average_precision(of_second: &[f64], labels: &[u32]) -> Option<f64> {
     Some(sum / second as f64)
 }
 
-/// Returns what ranks the rows by each class, of scores or probabilities (`n × K`). It is the probability of the class, or
-/// how far its score lies above the best other one; of two classes that of the second alone.
+/// Returns what ranks the rows by each class, of scores or probabilities (`n × K`). It is the probability or the score of
+/// the class; of two classes the second has the only one, of scores less the score of the first.
 ///
 /// ```
 /// let scores = ndarray::array![[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]];
 /// assert_eq!(mercer_learning::rankings(&scores, true)[1], [0.6, 0.2]);
-/// assert_eq!(mercer_learning::rankings(&scores, false)[0], [0.1 - 0.6, 0.5 - 0.3]);
+/// assert_eq!(mercer_learning::rankings(&scores, false)[0], [0.1, 0.5]);
+/// let two = ndarray::array![[0.25, 0.75]];
+/// assert_eq!(mercer_learning::rankings(&two, false), [[0.5]]);
 /// ```
 pub fn rankings(scores: &Array2<f64>, are_probabilities: bool) -> Vec<Vec<f64>> {
     let classes = scores.ncols();
     let of_class = |class: usize| {
         let of_row = |row: ArrayView1<'_, f64>| {
-            let others = row.iter().enumerate().filter(|(other, _)| *other != class);
-            let best = others.map(|(_, &score)| score).fold(f64::NEG_INFINITY, f64::max);
-            if are_probabilities { row[class] } else { row[class] - best }
+            if classes == 2 && !are_probabilities { row[1] - row[0] } else { row[class] }
         };
         scores.rows().into_iter().map(of_row).collect()
     };
     (usize::from(classes == 2)..classes).map(of_class).collect()
 }
 
-/// Computes [`Metric::Auc`] or [`Metric::AveragePrecision`] of [`rankings`]. It is `None` where a class is absent.
+/// Computes [`Metric::Auc`] or [`Metric::AveragePrecision`] of [`rankings`]. It is `None` where a class is absent; a class
+/// whose ranking is empty is left out.
 ///
 /// ```
 /// use mercer_learning::{Metric, ranked_score};
 /// let rankings = [vec![0.9, 0.1, 0.2], vec![0.0, 0.8, 0.3], vec![0.1, 0.1, 0.5]];
 /// assert_eq!(ranked_score(Metric::Auc, &rankings, &[0, 1, 2]), Some(1.0));
 /// assert_eq!(ranked_score(Metric::Auc, &rankings, &[0, 1, 1]), None);
+/// let without = [rankings[0].clone(), rankings[1].clone(), Vec::new()];
+/// assert_eq!(ranked_score(Metric::Auc, &without, &[0, 1, 1]), Some(1.0));
 /// ```
 pub fn ranked_score(metric: Metric, rankings: &[Vec<f64>], labels: &[u32]) -> Option<f64> {
     let of = |(index, scores): (usize, &Vec<f64>)| {
@@ -395,7 +398,8 @@ pub fn ranked_score(metric: Metric, rankings: &[Vec<f64>], labels: &[u32]) -> Op
             _ => area_under_curve(scores, &own),
         }
     };
-    let each: Option<Vec<f64>> = rankings.iter().enumerate().map(of).collect();
+    let ranked = rankings.iter().enumerate().filter(|(_, scores)| !scores.is_empty());
+    let each: Option<Vec<f64>> = ranked.map(of).collect();
     each.filter(|each| !each.is_empty()).map(|each| each.iter().sum::<f64>() / each.len() as f64)
 }
 

@@ -2,6 +2,8 @@ use crate::LearningError;
 use mercer_linalg::{Matrix, MatrixView, SparseRows, dense_rows, sparse_row};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 /// What the targets are.
@@ -268,6 +270,43 @@ impl Sample {
     /// Returns the weights of the rows, all positive, if they have any.
     pub fn weights(&self) -> Option<ArrayView1<'_, f64>> {
         self.weights.as_ref().map(Array1::view)
+    }
+
+    /// Returns how many rows differ, by inputs and target. A row that stands there twice is one row of twice the weight.
+    ///
+    /// ```
+    /// use mercer_learning::Sample;
+    /// let inputs = ndarray::array![[1.0], [2.0], [1.0], [1.0]];
+    /// let sample = Sample::regression(inputs, vec![5.0, 6.0, 5.0, 7.0])?;
+    /// assert_eq!(sample.distinct_rows(), 3);
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    pub fn distinct_rows(&self) -> usize {
+        let mut seen = HashSet::with_capacity(self.rows());
+        let mut add = |row: usize, entries: &mut dyn Iterator<Item = (usize, f64)>| {
+            let mut hash = DefaultHasher::new();
+            match &self.targets {
+                Targets::Classes { labels, .. } => labels[row].hash(&mut hash),
+                Targets::Real(values) => values[row].to_bits().hash(&mut hash),
+            }
+            entries.for_each(|(at, value)| (at, value.to_bits()).hash(&mut hash));
+            seen.insert(hash.finish());
+        };
+        match self.matrix() {
+            MatrixView::Dense(rows) => {
+                for (row, values) in rows.rows().into_iter().enumerate() {
+                    add(row, &mut values.iter().copied().enumerate());
+                }
+            }
+            MatrixView::Sparse(rows) => {
+                for row in 0..self.rows() {
+                    let (columns, values) = sparse_row(rows, row);
+                    let entries = columns.iter().zip(values);
+                    add(row, &mut entries.map(|(&at, &value)| (at as usize, value)));
+                }
+            }
+        }
+        seen.len()
     }
 
     /// Returns `√w_i`, if the rows have weights. Least squares on rows times these are weighted least squares.

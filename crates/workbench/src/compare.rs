@@ -183,9 +183,13 @@ impl Comparison {
             None
         } else if self.methods.len() - self.failed() < 2 {
             Some("fewer than two methods have scores")
+        } else if self.splits > 1 && [Metric::Brier, Metric::LogLoss].contains(&self.metric) {
+            Some(
+                "fewer than two methods have probabilities, which this metric is of; --calibrate learns them",
+            )
         } else if self.splits > 1 {
             Some(
-                "this metric is not measured on every split for two of the methods; larger test parts or another --metric may be",
+                "fewer than two methods have this metric on every split; take larger test parts or another --metric",
             )
         } else {
             Some(

@@ -126,7 +126,7 @@ impl Division {
                     parts.push(match text.trim().to_lowercase().as_str() {
                         "train" | "training" => 0,
                         "test" | "testing" => 1,
-                        _ => return refused(row, format!("`{text}` is neither train nor test")),
+                        _ => return refused(row, format!("`{text}` is neither train nor test; write one of the two in each row")),
                     });
                 }
                 parts
@@ -260,6 +260,11 @@ impl Division {
             value: format!("`{column}`, and {trains}"),
             must: must.to_owned(),
         })
+    }
+
+    /// Whether so many folds are each a group.
+    pub(crate) const fn one_way(&self, folds: usize) -> bool {
+        matches!(self.by, DivideBy::Groups(_)) && folds == self.count
     }
 
     /// Whether rows are to be held out by it.

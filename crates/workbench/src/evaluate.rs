@@ -47,7 +47,8 @@ pub struct Estimate {
     /// Its deviation over the splits, divided by `J − 1`; `None` of one split.
     pub std: Option<f64>,
     /// 95 % interval of the mean, if there is one:
-    /// - Over splits it is the corrected resampled t (Nadeau and Bengio 2003), unless all of them give the same.
+    /// - Over splits it is the corrected resampled t (Nadeau and Bengio 2003), of folds drawn once the ordinary one, unless
+    ///   all of them give the same.
     /// - On one test part it is Wilson's for accuracies, joined over classes for balanced ones.
     /// - For all other metrics on one test part it is a bootstrap of the test rows
     ///   ([`mercer_statistics::row_bootstrap`]), with the model held fixed.
@@ -600,7 +601,12 @@ fn estimates(
             let (low, high) = test.interval(0.95);
             let (least, most) = range_of(name);
             let ends = (low.max(least), high.min(most));
-            let by = "corrected resampled t over the splits".to_owned();
+            let by = if test_over_train > 0.0 {
+                "corrected resampled t over the splits"
+            } else {
+                "t over the folds, drawn once"
+            };
+            let by = by.to_owned();
             (!alike(&values)).then_some(Interval { ends, by })
         } else {
             of_one.remove(name)

@@ -45,6 +45,8 @@ pub(crate) struct NamedInterval {
     pub decisions: Option<Array2<f64>>,
     pub truths: Truths,
     pub classes: usize,
+    /// Classes of one row, which train only: they have no part in the order of the rows.
+    pub alone: Vec<usize>,
 }
 
 impl NamedInterval {
@@ -103,6 +105,7 @@ impl NamedInterval {
                 }
             },
             classes: self.classes,
+            alone: self.alone.clone(),
         }
     }
 
@@ -122,8 +125,19 @@ impl NamedInterval {
         scores
     }
 
-    /// What ranks the rows by each class, of two by the second; none of numbers.
+    /// What ranks the rows by each class, empty for classes that have no part in the scores.
     fn rankings(&self) -> Vec<Vec<f64>> {
+        let mut all = self.all_rankings();
+        for &class in self.alone.iter().filter(|_| self.classes > 2) {
+            if let Some(own) = all.get_mut(class) {
+                own.clear();
+            }
+        }
+        all
+    }
+
+    /// What ranks the rows by each class, of two by the second; none of numbers.
+    fn all_rankings(&self) -> Vec<Vec<f64>> {
         match (&self.shares, &self.decisions) {
             (Some(shares), _) => rankings(shares, true),
             (None, Some(decisions)) => rankings(decisions, false),
@@ -131,10 +145,9 @@ impl NamedInterval {
         }
     }
 
-    /// Returns a score that ranks the rows by a class. It is the probability of the class, or how far its score lies
-    /// above the best other one.
+    /// Returns what ranks the rows by a class: its probability, or its score; of two classes the difference of both.
     pub fn of_class(&self, class: usize) -> Option<Vec<f64>> {
-        let mut all = self.rankings();
+        let mut all = self.all_rankings();
         if class == 0 && all.len() == 1 {
             // Of two classes the first ranks the other way round.
             return Some(match &self.shares {
@@ -385,6 +398,7 @@ mod tests {
             decisions: None,
             truths: Truths::Classes(labels),
             classes: 2,
+            alone: Vec::new(),
         }
     }
 
@@ -406,6 +420,7 @@ mod tests {
                 decisions: None,
                 truths: Truths::Values(rows.iter().map(|row| row.3).collect()),
                 classes: 1,
+                alone: Vec::new(),
             };
             for (all, some) in
                 [(classes(&rows), classes(&repeated)), (real(&rows), real(&repeated))]
@@ -480,6 +495,7 @@ mod tests {
                 decisions: None,
                 truths: Truths::Values(y),
                 classes: 1,
+                alone: Vec::new(),
             };
             for (name, interval) in said.intervals(part).unwrap() {
                 let (low, high) = interval.ends;

@@ -500,6 +500,7 @@ impl Model {
             decisions: decisions.transpose()?,
             truths: truths.clone(),
             classes: table.task().outputs(),
+            alone: Vec::new(),
         })
     }
 

@@ -500,7 +500,7 @@ fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: Stri
         } else if pair.p_holm < 0.05 {
             Cell::text("").badge("differs", Kind::Good)
         } else {
-            Cell::text("").badge("no difference", Kind::Neutral)
+            Cell::text("").badge("not significant", Kind::Neutral)
         };
         let (low, high) = pair.interval;
         let tested = |cell: Cell| if pair.degenerate { Cell::text("-") } else { cell };

@@ -1,7 +1,6 @@
 //! What it takes to make a page again.
 
 use crate::{Choices, Table};
-use mercer_datasets::InputColumn;
 use mercer_learning::{Task, counted};
 use mercer_render::Report;
 
@@ -47,19 +46,21 @@ pub(crate) const OF_A_FILE: [&str; 8] =
 /// What was fitted to, and by which choices: name and value.
 pub(crate) fn provenance(table: &Table, choices: &Choices<'_>) -> Vec<(&'static str, String)> {
     let holes: usize = table.holes().iter().map(|(_, rows)| rows).sum();
+    let own = table.missing_as_categories();
     let filled = match choices.impute {
-        Some(_) if holes == 0 => "nothing was missing".to_owned(),
-        Some(impute) => {
+        Some(_) if holes == 0 && own.is_empty() => "nothing was missing".to_owned(),
+        Some(impute) if holes > 0 => {
             let how = format!("{impute:?}").to_lowercase();
-            let own = if table.schema.columns.iter().any(InputColumn::counts_missing) {
-                ", missing categories as their own"
-            } else {
-                ""
-            };
-            format!("{}, {how}{own}", counted(holes, "entry", "entries"))
+            format!("{}, {how}", counted(holes, "entry", "entries"))
         }
-        None => "nothing".to_owned(),
+        _ if own.is_empty() => "nothing".to_owned(),
+        _ => String::new(),
     };
+    let own = own.into_iter().map(|(column, rows)| {
+        format!("{column} in {}, a category of its own", counted(rows, "row", "rows"))
+    });
+    let filled = std::iter::once(filled).filter(|text| !text.is_empty()).chain(own);
+    let filled = filled.collect::<Vec<_>>().join("; ");
     let dropped: Vec<&str> = table.schema.dropped.iter().map(|(_, name)| name.as_str()).collect();
     let given: Vec<String> =
         choices.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();

@@ -39,6 +39,7 @@ pub(crate) fn said_of_inputs(
         shares,
         truths: table.chosen(rows),
         classes: table.task().outputs(),
+        alone: table.classes_alone(),
     })
 }
 

@@ -1,9 +1,10 @@
+use crate::splitting::singles;
 use crate::unheld::{Unheld, whole_only};
 use crate::weights::{row_weights, weighted};
 use crate::{Choices, DivideBy, Division, Splitting, WorkbenchError};
 use mercer_datasets::{
-    DataError, Impute, Kind, Preparation, Preparing, Reading, RowFile, Scaling, Schema,
-    SchemaOptions, Split, Truth, Truths, Widened, survey,
+    Categories, DataError, Holds, Impute, Kind, Preparation, Preparing, Reading, RowFile, Scaling,
+    Schema, SchemaOptions, Split, Truth, Truths, Widened, survey,
 };
 use mercer_learning::{Sample, Streams, Task, counted, one_line};
 use mercer_linalg::{Matrix, SparseRows, dense_rows, sparse_row};
@@ -232,28 +233,76 @@ impl Table {
         Ok(())
     }
 
+    /// Returns whether so many folds divide the rows in one way only: each row, or each group, is one. Classes of one
+    /// row, which are in no test part, are not counted.
+    ///
+    /// ```
+    /// use mercer_datasets::{RowFile, SchemaOptions};
+    /// use mercer_workbench::Table;
+    /// let file = RowFile::spooled(&b"x,y\n1,0.5\n2,1.5\n3,2.5\n"[..], "toys", None)?;
+    /// let table = Table::read(&file, &SchemaOptions::default())?;
+    /// assert!(table.one_way(3) && !table.one_way(2));
+    /// # Ok::<(), mercer_workbench::WorkbenchError>(())
+    /// ```
+    pub fn one_way(&self, folds: usize) -> bool {
+        match (&self.division, &self.truths) {
+            (Some(division), _) => division.one_way(folds),
+            (None, Truths::Classes(labels)) => folds + singles(labels).len() == self.rows(),
+            (None, Truths::Values(_)) => folds == self.rows(),
+        }
+    }
+
     /// Splits its rows. The splits depend on the seed and not on any method.
     ///
     /// # Errors
-    /// As [`Splitting::splits`].
+    /// As [`Splitting::splits`]; repeats of a division that is always the same.
     pub fn splits(
         &self,
         splitting: Splitting,
         streams: &Streams,
     ) -> Result<Vec<Split>, WorkbenchError> {
+        if let Splitting::Folds { folds, repeats } = splitting
+            && repeats > 1
+            && self.one_way(folds)
+        {
+            return Err(WorkbenchError::Argument {
+                name: "repeats",
+                value: repeats.to_string(),
+                must: format!("1: {folds} folds divide these rows in one way only"),
+            });
+        }
+        // Which of two classes is called positive divides no row in another way.
+        let mut own = self.truths.clone();
+        if let Truths::Classes(labels) = &mut own
+            && self.schema.target.is_turned()
+        {
+            for label in labels.iter_mut() {
+                *label = 1 - *label;
+            }
+        }
         match &self.division {
             Some(division) => {
-                let labels = match &self.truths {
+                let labels = match &own {
                     Truths::Classes(labels) => Some(labels.as_slice()),
                     Truths::Values(_) => None,
                 };
                 let splits = division.splits(splitting, labels, streams)?;
-                if let Some(labels) = labels {
+                if let Truths::Classes(labels) = &self.truths {
                     division.two_classes(&splits, labels, &self.schema.target.labels)?;
                 }
                 Ok(splits)
             }
-            None => splitting.splits(&self.truths, streams),
+            None => splitting.splits(&own, streams),
+        }
+    }
+
+    /// Classes of one row, which is in no test part.
+    pub(crate) fn classes_alone(&self) -> Vec<usize> {
+        match &self.truths {
+            Truths::Classes(labels) if self.division.is_none() => {
+                singles(labels).into_iter().map(|row| labels[row] as usize).collect()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -393,6 +442,28 @@ impl Table {
             // Of a category all cells are missing, or none.
             let rows = raw.column(at).iter().filter(|cell| cell.is_nan()).count();
             at += column.width();
+            if rows > 0 {
+                found.push((column.name.as_str(), rows));
+            }
+        }
+        found
+    }
+
+    /// Columns in which a missing category is one of its own, and in how many rows it is.
+    pub(crate) fn missing_as_categories(&self) -> Vec<(&str, usize)> {
+        let mut at = 0;
+        let mut found = Vec::new();
+        let Matrix::Dense(raw) = &self.raw else { return found };
+        for column in &self.schema.columns {
+            let from = at;
+            at += column.width();
+            let Some(level) = column.missing_level() else { continue };
+            // Of one-hot categories the cell of the level is 1, of numbered ones the only cell is the level.
+            let one_hot =
+                matches!(column.content, Holds::Categories { encoding: Categories::OneHot, .. });
+            let (cell, value) = if one_hot { (from + level, 1.0) } else { (from, level as f64) };
+            let is = |own: &&f64| own.total_cmp(&value).is_eq();
+            let rows = raw.column(cell).iter().filter(is).count();
             if rows > 0 {
                 found.push((column.name.as_str(), rows));
             }

@@ -28,7 +28,7 @@ pub(super) struct Direct {
     pub(super) jitter: f64,
     pub(super) matrix: Array2<f64>,
     right: Array2<f64>,
-    /// The mean of `y²`, summed over the outputs, and the number of rows.
+    /// The mean of `y²`, summed over the outputs, and the number of different rows.
     square: f64,
     rows: f64,
     threads: usize,
@@ -89,7 +89,8 @@ impl Direct {
         matrix /= total;
         right /= total;
         square /= total;
-        let rows = n as f64;
+        // A row is left out with its copies: they would foretell it.
+        let rows = sample.distinct_rows() as f64;
         Ok(Self { sections, centres, jitter, matrix, right, square, rows, threads })
     }
 

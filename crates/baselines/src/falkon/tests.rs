@@ -97,6 +97,20 @@ fn a_row_of_weight_two_is_two_rows() {
     assert_abs_diff_eq!(twice, weighed, epsilon = 1e-5);
 }
 
+/// Copies would foretell each other: the ridge is chosen as of rows that are there once.
+#[test]
+fn copies_of_rows_do_not_choose_no_ridge() {
+    let once = sample(60);
+    let rows: Vec<usize> = (0..60).chain(0..60).collect();
+    let twice = once.select(&rows).unwrap();
+    let [one, two] = [once, twice].map(|sample| {
+        let settings = Settings::new().with("std", 0.7).with("centres", 60);
+        fit("falkon", &settings, &sample, 1).facts["lambda"]
+    });
+    assert_eq!(one.to_bits(), two.to_bits(), "{one} {two}");
+    assert!(one > 1e-12, "{one}");
+}
+
 #[test]
 fn fit_is_the_same_on_any_number_of_threads() {
     let sample = sample(3000);

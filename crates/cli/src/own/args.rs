@@ -32,7 +32,7 @@ pub(crate) struct FileArgs {
     /// Skip lines that begin with this.
     #[arg(long, value_name = "CHAR", value_parser = character)]
     pub comment: Option<u8>,
-    /// Read numbers whose decimals begin with CHAR; with a comma, points may stand between their thousands.
+    /// The sign before the decimals of a number. With a comma, points between thousands are read, too.
     #[arg(long, value_name = "CHAR", value_parser = [",", "."])]
     pub decimal: Option<String>,
 }
@@ -68,7 +68,7 @@ fn count(text: &str) -> Result<usize, String> {
 fn character(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [one] if !one.is_ascii_alphanumeric() && *one != b'"' => Ok(*one),
-        _ => Err("it must be one character that is no letter, digit or quote".to_owned()),
+        _ => Err("it must be one ASCII character that is no letter, digit or quote".to_owned()),
     }
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct FitChoices {
     pub tune: bool,
     /// Tune settings and rank methods by METRIC. Classes: accuracy, balanced-accuracy (or recall), f1, precision, log-loss,
     /// brier, auc, average-precision; f1, precision and recall are means over the classes. Numbers: rmse, mae, r2, mape.
-    /// With --calibrate, log-loss and brier rank only, and accuracy tunes [default: accuracy or rmse].
+    /// With --calibrate, log-loss and brier are for ranking; accuracy tunes [default: accuracy or rmse].
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub metric: Option<Metric>,
     /// Learn probabilities from the scores of training rows held out in five folds. Two classes use Platt's sigmoid, more
@@ -156,11 +156,10 @@ pub(crate) struct FitChoices {
     /// Choose the threshold of two classes on held-out training rows, by accuracy, balanced-accuracy, f1 or precision.
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub threshold: Option<Metric>,
-    /// End the command if it takes longer than N seconds, and write nothing then.
+    /// End a fit that takes longer than N seconds. A model is not written then; in `compare` the method has failed.
     #[arg(long, value_name = "N", value_parser = seconds)]
     pub max_seconds: Option<f64>,
-    /// Limit tuning to a number of settings (27) or a time (60s, 5m); implies --tune. The fit with the chosen settings
-    /// comes on top.
+    /// Limit tuning to a number of settings (27) or a time (60s, 5m); implies --tune. The final fit is not counted.
     #[arg(long, value_name = "N|TIME")]
     pub budget: Option<String>,
     /// Read the file in passes, ROWS rows at a time, for files larger than memory. Works with methods that train by
@@ -274,9 +273,8 @@ pub(crate) struct BesideArgs {
     /// Add decision values beside the labels, one for each class; the largest is predicted.
     #[arg(long)]
     pub scores: bool,
-    /// Add how unsure each label is, for the same methods: the entropy of its class probabilities in nats. It runs from 0
-    /// (one class has all) to the logarithm of the number of classes. Conditional mean embeddings add an estimate of their
-    /// own.
+    /// Add how unsure each label is, for methods with probabilities: their entropy in nats. It runs from 0 (one class has
+    /// all) to the logarithm of the number of classes. The mce methods add an estimate of their own.
     #[arg(long)]
     pub entropy: bool,
     /// Add the standard deviation of each predicted number, for Gaussian processes.
@@ -336,10 +334,10 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub beside: BesideArgs,
     /// Write these columns before the predictions, by name, such as an identifier.
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS")]
     pub keep: Vec<String>,
     /// Leave out these columns that the model does not know, by name.
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS")]
     pub drop: Vec<String>,
     /// Handle a category that the fit did not see: error stops, zeros reads it as none of the known ones, skip leaves its
     /// row out.
@@ -396,8 +394,8 @@ const OF_A_FIT: [&str; 30] = [
 #[expect(clippy::struct_excessive_bools, reason = "flags, each typed by itself")]
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArgs {
-    /// Score this model file on all rows of the data; or name a --method to fit. A model takes no column, split or setting
-    /// options, except --drop.
+    /// Score this model file on all rows of the data; or name a --method to fit. With a model, options of columns, splits
+    /// and settings are refused, but for --drop and --unknown.
     #[arg(value_name = "MODEL", conflicts_with_all = OF_A_FIT)]
     pub model: Option<PathBuf>,
     /// Score this model file, in place of MODEL.
@@ -412,7 +410,7 @@ pub(crate) struct EvaluateArgs {
     pub choices: FitChoices,
     #[command(flatten)]
     pub split: SplitArgs,
-    /// Measure how often conformal sets or intervals contain the truth, in place of the scores. With 0.9, nine of ten
+    /// Measure how often conformal sets or intervals contain the truth; scores are not printed then. With 0.9, nine of ten
     /// should. A quarter of the training rows calibrates them.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "method")]
     pub coverage: Option<f64>,

@@ -65,7 +65,14 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
             bar.set_position(done);
             bar.set_message(name.to_owned());
         };
-        files.push(compare(&methods, &names, table, splitting(&args.split), &choices, told)?);
+        files.push(compare(
+            &methods,
+            &names,
+            table,
+            splitting(&args.split, table),
+            &choices,
+            told,
+        )?);
     }
     watch.finish();
     bar.finish_and_clear();
@@ -148,7 +155,7 @@ fn written(page: Option<(&Output, Result<String, WorkbenchError>)>) -> anyhow::R
 
 /// Refuses a table that cannot be divided as asked, before any fit.
 fn check_splits(table: &Table, args: &CompareArgs, seed: u64) -> anyhow::Result<()> {
-    let splits = table.splits(splitting(&args.split), &Streams::root(seed));
+    let splits = table.splits(splitting(&args.split, table), &Streams::root(seed));
     splits.map_err(|error| default_folds(error, &args.split))?;
     Ok(())
 }

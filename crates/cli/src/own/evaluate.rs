@@ -49,7 +49,7 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
             let table = read_divided(file, lines, &options, &args.split, &args.choices, &choices)?;
             say_of_parts(&table, choices.impute);
             say_if_untunable(&name, &choices, table.task());
-            let splitting = splitting(&args.split);
+            let splitting = splitting(&args.split, &table);
             let bar = bar(quiet);
             let watch = watch(args.choices.max_seconds, quiet);
             let told = |at: usize, of: usize| {

@@ -25,7 +25,7 @@ use args::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_datasets::{
     Categories, Header, Holds, Impute, Imputed, Imputer, InputColumn, Kind, Numbering, Row,
-    RowFile, RowFormat, Schema, SchemaOptions, Truths, Widened, shell_word,
+    RowFile, RowFormat, Schema, SchemaOptions, Truths, Widened, iso_day, shell_word,
 };
 use mercer_harness::{Stop, TrialLimits, free_memory, leave};
 use mercer_learning::{Settings, Shape, Task, counted, find, one_line};
@@ -379,13 +379,14 @@ pub(super) fn say_of_weights(table: &Table) {
     }
 }
 
-pub(super) fn splitting(args: &SplitArgs) -> Splitting {
+pub(super) fn splitting(args: &SplitArgs, table: &Table) -> Splitting {
     if let Some(test) = args.holdout {
         return Splitting::HoldOut { test, repeats: args.repeats.unwrap_or(1) };
     }
+    let folds = args.folds.unwrap_or(5);
     let once = args.by.time.is_some() || args.split_column.is_some() || args.test.is_some();
-    let repeats = args.repeats.unwrap_or(if once { 1 } else { 2 });
-    Splitting::Folds { folds: args.folds.unwrap_or(5), repeats }
+    let once = once || table.one_way(folds);
+    Splitting::Folds { folds, repeats: args.repeats.unwrap_or(if once { 1 } else { 2 }) }
 }
 
 /// The error with the number of folds called a default, where the user gave none.
@@ -409,19 +410,7 @@ pub(super) fn command() -> String {
 /// The day in UTC, as `2026-11-20`.
 pub(super) fn today() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    day(now.map_or(0, |now| now.as_secs() / 86_400))
-}
-
-/// The date so many days after 1970-01-01, by eras of 400 years that begin in March.
-fn day(days: u64) -> String {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    format!("{:04}-{month:02}-{day:02}", 400 * era + year + later)
+    iso_day(now.map_or(0, |now| (now.as_secs() / 86_400).cast_signed()))
 }
 
 /// A table in a line: file, rows, target, task.
@@ -741,25 +730,8 @@ pub(super) fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{day, mebibytes, whole};
+    use super::{mebibytes, whole};
     use serde_json::{Value, json};
-
-    #[test]
-    fn days_have_the_dates_of_the_calendar() {
-        for (days, date) in [
-            (0, "1970-01-01"),
-            (58, "1970-02-28"),
-            (59, "1970-03-01"),
-            (789, "1972-02-29"),
-            (11_016, "2000-02-29"),
-            (20_513, "2026-03-01"),
-            (20_777, "2026-11-20"),
-            (47_540, "2100-02-28"),
-            (47_541, "2100-03-01"),
-        ] {
-            assert_eq!(day(days), date);
-        }
-    }
 
     #[test]
     fn sizes_are_read_by_people() {

@@ -26,15 +26,23 @@ const SET: &str = "set";
 /// Between the classes of a set in CSV.
 const PARTS: &str = "|";
 
-pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
+pub(crate) fn run(mut args: PredictArgs) -> anyhow::Result<Ended> {
     let methods = all();
     let stop = stop()?;
-    let path = args.model.as_ref().or(args.model_flag.as_ref()).context("MODEL is missing")?;
+    let path = args.model.take().or(args.model_flag.take()).context("MODEL is missing")?;
+    let path = &path;
     let out = args.out.as_ref().filter(|out| out.as_os_str() != "-");
     let out = out.map(|out| claim(out, args.force, &[&args.data, path]));
     let out = out.transpose()?;
     let model = Model::load(path, &methods)?;
     let file = open(&args.data, &args.file)?;
+    let mut names = names_of(&file)?;
+    if let Some(rows) = &args.beside.within.calibration {
+        names.extend(names_of(&open(rows, &args.file)?)?);
+    }
+    args.keep = one_by_one(&args.keep, &names);
+    args.drop = one_by_one(&args.drop, &names);
+    let args = &args;
     if let Some(Numbering { first, .. }) = model.header.schema.numbering {
         tracing::info!(
             "{}: its columns are read as numbered from {first}, as those of the fit were",
@@ -50,6 +58,18 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<Ended> {
     let rows = out.write(|to| write_all(&model, &file, args, &stop, &name, BufWriter::new(to)))?;
     tracing::info!("{} in {name}", counted(rows, "prediction", "predictions"));
     Ok(Ended::Done)
+}
+
+/// Names one by one: a comma parts two, unless a column has it in its name.
+fn one_by_one(wanted: &[String], names: &[String]) -> Vec<String> {
+    let parts = |name: &String| -> Vec<String> {
+        if names.contains(name) {
+            vec![name.clone()]
+        } else {
+            name.split(',').map(|part| part.trim().to_owned()).collect()
+        }
+    };
+    wanted.iter().flat_map(parts).collect()
 }
 
 /// Refuses to carry a column that is called `prediction`.

@@ -1,6 +1,7 @@
 //! Every command of the book and of the README is run, in the order of its chapter, in a folder of its own.
 
 use crate::place::Place;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -108,7 +109,7 @@ fn every_chapter_does_what_it_says() {
 /// What stands between two marks, wherever they do.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Vec<&'a str> {
     let parts = text.split(from).skip(1);
-    parts.filter_map(|part| Some(part.split_once('>')?.1.split(to).next()?)).collect()
+    parts.filter_map(|part| part.split_once('>')?.1.split(to).next()).collect()
 }
 
 /// A page of classes with all that can be asked for, and one of numbers: each heading, metric and figure is in the chapter.
@@ -123,7 +124,7 @@ fn every_part_of_a_page_is_explained() {
         let state = if row % 50 == 3 { "fault" } else { "fine" };
         let heat = wave(3) + if state == "fault" { 1.0 } else { 0.0 };
         let (weight, left) = (1 + row % 2, 3.0 * wave(7) + heat);
-        text += &format!("m{},{heat:.3},{site},{weight},{left:.3},{state}\n", row / 10);
+        writeln!(text, "m{},{heat:.3},{site},{weight},{left:.3},{state}", row / 10).unwrap();
     }
     std::fs::write(place.path("machines.csv"), text).unwrap();
     let line = "compare --methods kernel-ridge,rf-ridge,majority --data machines.csv --groups machine \

@@ -1,11 +1,12 @@
 //! Contents of a Parquet file's columns, by its own schema. It is read before any column is decoded.
 
 use crate::DataError;
+use crate::calendar::iso_day;
 use mercer_parquet::FileMetadata;
 use polars_parquet::parquet::schema::Repetition;
 use polars_parquet::parquet::schema::types::{
     IntegerType, ParquetType, PhysicalType, PrimitiveConvertedType as Old, PrimitiveLogicalType,
-    PrimitiveType,
+    PrimitiveType, TimeUnit,
 };
 use polars_parquet::read::schema::SchemaDescriptor;
 use std::collections::HashSet;
@@ -23,6 +24,35 @@ pub(super) struct Kept {
 pub(super) struct Sorted {
     pub(super) names: Vec<String>,
     pub(super) refused: Vec<Option<&'static str>>,
+    /// What the whole numbers of a column count, where they are dates or times.
+    pub(super) clocks: Vec<Option<Clock>>,
+}
+
+/// What a whole number counts from the beginning of 1970 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clock {
+    Days,
+    /// So many a second.
+    Ticks(i64),
+}
+
+impl Clock {
+    /// The date, or date and time, as `2026-11-27` and `2026-11-27T08:30:00.25`.
+    pub(super) fn text(self, count: i64) -> String {
+        let Self::Ticks(a_second) = self else { return iso_day(count) };
+        let (seconds, rest) = (count.div_euclid(a_second), count.rem_euclid(a_second));
+        let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        let digits = a_second.ilog10() as usize;
+        let fraction = if rest == 0 { String::new() } else { format!(".{rest:0digits$}") };
+        format!(
+            "{}T{:02}:{:02}:{:02}{}",
+            iso_day(day),
+            second / 3600,
+            second / 60 % 60,
+            second % 60,
+            fraction.trim_end_matches('0')
+        )
+    }
 }
 
 impl Kept {
@@ -38,9 +68,9 @@ impl Kept {
                 let problem = format!("has two columns called `{name}`; rename one");
                 return Err(DataError::format(file, problem));
             }
-            let (field, refused) = match readable(field) {
-                Ok(primitive) => (ParquetType::PrimitiveType(primitive), None),
-                Err(held) => (field.clone(), Some(held)),
+            let (field, refused, clock) = match readable(field) {
+                Ok((primitive, clock)) => (ParquetType::PrimitiveType(primitive), None, clock),
+                Err(held) => (field.clone(), Some(held), None),
             };
             fields.push(field);
             if index.iter().any(|column| column == name) {
@@ -48,6 +78,7 @@ impl Kept {
             } else {
                 columns.names.push(name.to_owned());
                 columns.refused.push(refused);
+                columns.clocks.push(clock);
             }
         }
         let schema = SchemaDescriptor::new(schema.name().into(), fields);
@@ -68,8 +99,8 @@ fn index_of(metadata: &FileMetadata) -> Vec<String> {
     columns.filter_map(|column| column.as_str().map(str::to_owned)).collect()
 }
 
-/// The column as numbers or text, or what it holds that is neither.
-fn readable(field: &ParquetType) -> Result<PrimitiveType, &'static str> {
+/// The column as numbers or text, and what its numbers count if they are times; or what it holds that is neither.
+fn readable(field: &ParquetType) -> Result<(PrimitiveType, Option<Clock>), &'static str> {
     use PrimitiveLogicalType as Logical;
     let ParquetType::PrimitiveType(primitive) = field else {
         return Err("lists or structures");
@@ -81,17 +112,24 @@ fn readable(field: &ParquetType) -> Result<PrimitiveType, &'static str> {
     (plain.logical_type, plain.converted_type) = (None, None);
     match (primitive.logical_type, primitive.converted_type) {
         (Some(Logical::Decimal(..)), _) | (None, Some(Old::Decimal(..))) => return Err("decimals"),
-        (Some(Logical::Date), _) | (None, Some(Old::Date)) => return Err("dates"),
+        (Some(Logical::Date), _) | (None, Some(Old::Date)) => {
+            return Ok((plain, Some(Clock::Days)));
+        }
         (Some(Logical::Time { .. }), _) | (None, Some(Old::TimeMillis | Old::TimeMicros)) => {
             return Err("times of day");
         }
-        (Some(Logical::Timestamp { .. }), _)
-        | (None, Some(Old::TimestampMillis | Old::TimestampMicros)) => return Err("timestamps"),
+        (Some(Logical::Timestamp { unit: TimeUnit::Milliseconds, .. }), _)
+        | (None, Some(Old::TimestampMillis)) => return Ok((plain, Some(Clock::Ticks(1000)))),
+        (Some(Logical::Timestamp { unit: TimeUnit::Microseconds, .. }), _)
+        | (None, Some(Old::TimestampMicros)) => return Ok((plain, Some(Clock::Ticks(1_000_000)))),
+        (Some(Logical::Timestamp { unit: TimeUnit::Nanoseconds, .. }), _) => {
+            return Ok((plain, Some(Clock::Ticks(1_000_000_000))));
+        }
         // Decoded as two bytes each.
         (Some(Logical::Float16), _)
             if primitive.physical_type == PhysicalType::FixedLenByteArray(2) =>
         {
-            return Ok(plain);
+            return Ok((plain, None));
         }
         (Some(Logical::String | Logical::Enum), _) | (None, Some(Old::Utf8 | Old::Enum)) => {
             plain.logical_type = Some(Logical::String);
@@ -109,6 +147,6 @@ fn readable(field: &ParquetType) -> Result<PrimitiveType, &'static str> {
         PhysicalType::Int96 => Err("timestamps"),
         PhysicalType::ByteArray if plain.logical_type.is_none() => Err("bytes"),
         PhysicalType::FixedLenByteArray(_) => Err("bytes"),
-        _ => Ok(plain),
+        _ => Ok((plain, None)),
     }
 }

@@ -1,4 +1,4 @@
-use super::columns::{Kept, Sorted};
+use super::columns::{Clock, Kept, Sorted};
 use super::{Field, Fields};
 use crate::pages::damaged;
 use crate::parquet::{broken, first_line, not_parquet};
@@ -23,6 +23,7 @@ pub(super) struct ParquetRows<'a> {
     names: Vec<String>,
     /// What each column holds that no number or text is, if it does.
     refused: Vec<Option<&'static str>>,
+    clocks: Vec<Option<Clock>>,
     index: Vec<String>,
     wanted: Vec<usize>,
     /// First row of the chunk at hand.
@@ -59,7 +60,7 @@ impl std::fmt::Debug for ParquetRows<'_> {
 
 impl<'a> ParquetRows<'a> {
     pub(super) fn new(path: &Path, name: &'a str) -> Result<Self, DataError> {
-        let Kept { metadata, columns: Sorted { names, refused }, index } = quietly(|| {
+        let Kept { metadata, columns: Sorted { names, refused, clocks }, index } = quietly(|| {
             let metadata = read_metadata(&mut open(path)?);
             Kept::of(&metadata.map_err(|error| not_parquet(name, &error))?, name)
         })
@@ -71,6 +72,7 @@ impl<'a> ParquetRows<'a> {
             wanted: (0..names.len()).collect(),
             names,
             refused,
+            clocks,
             index,
             start: 0,
             chunk: Chunk::default(),
@@ -195,7 +197,14 @@ impl<'a> ParquetRows<'a> {
         let mut cells: Vec<Cells> = self.names.iter().map(|_| Cells::Unread).collect();
         for &at in &self.wanted {
             let column = frame.column(&self.names[at]).and_then(Cells::of);
-            cells[at] = column.map_err(|error| broken(self.name, &first_line(&error)))?;
+            let column = column.map_err(|error| broken(self.name, &first_line(&error)))?;
+            cells[at] = match (self.clocks[at], column) {
+                (Some(clock), Cells::Signed(counts)) => {
+                    let text = |count: Option<i64>| count.map(|count| clock.text(count));
+                    Cells::Texts(counts.into_iter().map(text).collect())
+                }
+                (_, column) => column,
+            };
         }
         Ok(cells)
     }
@@ -295,11 +304,9 @@ mod tests {
     const NAMED: &[u8] = include_bytes!("../../tests/fixtures/named-index.parquet");
 
     /// What no number or text is, and what the message calls it.
-    const REFUSED: [(&str, &str); 9] = [
-        ("date", "dates"),
+    const REFUSED: [(&str, &str); 7] = [
         ("time", "times of day"),
         ("time64", "times of day"),
-        ("timestamp", "timestamps"),
         ("decimal", "decimals"),
         ("binary", "bytes"),
         ("fixed", "bytes"),
@@ -479,8 +486,8 @@ mod tests {
         assert_eq!((inputs.nrows(), truths.len()), (4, 4));
         // All of them at once: the first is named.
         let error = survey(&file, &SchemaOptions::default()).unwrap_err().to_string();
-        assert!(error.contains("column `date` holds dates"), "{error}");
-        let drop = vec!["date,time,time64,timestamp,decimal,binary,fixed,list,struct".into()];
+        assert!(error.contains("column `time` holds times of day"), "{error}");
+        let drop = vec!["time,time64,decimal,binary,fixed,list,struct".into()];
         let told = SchemaOptions { target: Some("duration".into()), drop, ..Default::default() };
         let error = survey(&file, &told).unwrap_err().to_string();
         assert!(error.contains("column `null` is missing in every row"), "{error}");

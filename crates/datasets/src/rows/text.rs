@@ -181,7 +181,7 @@ impl<'a> TextRows<'a> {
             let found = self.record.ends.len();
             let width = *self.width.get_or_insert(found);
             if found != width {
-                return wrong(self.record.ragged(width, self.records == 1, self.separator));
+                return wrong(self.record.ragged(width, self.records == 1, self.separator, first));
             }
             self.records += 1;
             return Ok(Some(first));
@@ -318,7 +318,7 @@ impl Record {
 
 impl Record {
     /// The error for a record with more or fewer fields than the first one, and what can be done.
-    fn ragged(&self, width: usize, second: bool, separator: u8) -> String {
+    fn ragged(&self, width: usize, second: bool, separator: u8, line: usize) -> String {
         let found = self.ends.len();
         let mark = match separator {
             b'\t' => "tab".to_owned(),
@@ -327,13 +327,18 @@ impl Record {
         let remedy = if found < width {
             "add empty fields, or remove the line".to_owned()
         } else if width == 1 {
-            "if the first row is a title, skip it (--skip 1), or begin it with #".to_owned()
+            let (what, skipped) = match line - 1 {
+                1 => ("first row is a title", "it"),
+                _ => ("lines before are a title", "them"),
+            };
+            format!("if the {what}, skip {skipped} (--skip {}), or begin each with #", line - 1)
         } else if found == width + 1 && self.trimmed(found - 1).is_empty() {
             format!("remove the {mark} at its end, or end all lines with one")
         } else if found == width + 1 && second {
             format!(
-                "if each row begins with a name, name that column too (R: col.names = NA); if a field holds \
-                 a {mark}, put it in quotes"
+                "if the first row is a title, skip it (--skip {}); if each row begins with a name, name that column too \
+                 (R: col.names = NA); if a field holds a {mark}, put it in quotes",
+                line - 1
             )
         } else {
             format!("put a field that holds a {mark} in quotes, or remove the extra fields")

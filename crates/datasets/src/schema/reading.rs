@@ -1,6 +1,6 @@
 use super::{
     Categories, Holds, InputColumn, MISSING, Numbering, Schema, TargetColumnKept, Truth, Truths,
-    has_head, near_column, separator_hint, shown, some_of,
+    alike_key, has_head, near_column, plainly, separator_hint, shown, some_of,
 };
 use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::shell::shell_word;
@@ -352,9 +352,12 @@ impl<'a> Reading<'a> {
                     let cells = &mut row[to..to + column.width()];
                     let field = input(fields, at, column.literal, schema.missing.as_deref());
                     let dash = column.content == Holds::Numbers
+                        && schema.missing.is_none()
                         && matches!(field, Field::Text(text) if DASHES.contains(&text));
-                    let hole =
-                        field == Field::Missing && !column.literal && !levels.contains_key(MISSING);
+                    let hole = field == Field::Missing
+                        && !column.literal
+                        && !column.own_missing
+                        && !levels.contains_key(MISSING);
                     if dash || hole {
                         cells.fill(schema.hole_of(&fields.raw(at).text()));
                         to += column.width();
@@ -560,16 +563,18 @@ fn read_field(
     let field = if field == Field::Missing { Field::Text(MISSING) } else { field };
     match &column.content {
         Holds::Numbers => {
-            cells[0] = match field.number() {
-                Some(value) => value,
-                None => {
-                    return Err(format!(
-                        "`{}` in column `{name}` is not a finite number; correct it, or leave it empty \
-                         if it is missing",
-                        shown(&field.text())
-                    ));
-                }
+            let Some(value) = field.number() else {
+                let text = field.text();
+                let remedy = plainly(&text).unwrap_or_else(|| {
+                    "correct it, or remove the row; leave it empty if it is missing and the model fills"
+                        .to_owned()
+                });
+                return Err(format!(
+                    "`{}` in column `{name}` is not a finite number; {remedy}",
+                    shown(&text)
+                ));
             };
+            cells[0] = value;
         }
         Holds::Categories { encoding, levels } => {
             let text = field.text();
@@ -582,10 +587,11 @@ fn read_field(
                         Ok(true)
                     }
                     (Unknown::Error, _) => Err(format!(
-                        "category `{}` in column `{name}` was not seen at fit time; seen were {}; fit with rows \
+                        "category `{}` in column `{name}` was not seen at fit time{}; seen were {}; fit with rows \
                          that have it, or take it as none of these (--unknown zeros) or leave its rows \
                          out (--unknown skip)",
                         shown(&text),
+                        meant(&text, levels),
                         some_of(levels),
                     )),
                 };
@@ -600,6 +606,14 @@ fn read_field(
         }
     }
     Ok(true)
+}
+
+/// The known label that may have been meant: one that differs in capitals, blanks or dots, or by a slip of the fingers.
+fn meant(text: &str, labels: &[String]) -> String {
+    let known: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let near = labels.iter().find(|label| alike_key(label) == alike_key(text));
+    let near = near.map(String::as_str).or_else(|| mercer_learning::nearest(text, &known));
+    near.map_or_else(String::new, |near| format!("; did you mean `{}`?", shown(near)))
 }
 
 /// What a line of svmlight without a target is told, where one is needed.
@@ -629,8 +643,9 @@ fn read_truth(
     labels.get(text).copied().map(Truth::Class).ok_or_else(|| {
         let seen = some_of(&target.labels);
         format!(
-            "class `{}` was not seen at fit time; seen were {seen}; correct it, or fit with rows that have it",
-            shown(text)
+            "class `{}` was not seen at fit time{}; seen were {seen}; correct it, or fit with rows that have it",
+            shown(text),
+            meant(text, &target.labels)
         )
     })
 }

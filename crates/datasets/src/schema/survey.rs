@@ -11,7 +11,8 @@ use crate::rows::{Field, Row, RowFile, RowFormat};
 use crate::shell::shell_word;
 use crate::table::label_name;
 use crate::{DataError, Kind, Limits};
-use column::{Seen, Verdict};
+pub(super) use column::plainly;
+use column::{Asked, Seen, Verdict};
 use header::{Decided, Head, decide};
 use std::collections::{BTreeSet, HashSet};
 use target::Targets;
@@ -150,12 +151,16 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
         ("--keep-na", !options.keep_na.is_empty()),
     ] {
         if given {
-            let problem = format!("is svmlight, whose columns have no names: {flag} means nothing");
+            let problem = format!(
+                "is svmlight, whose columns have no names: {flag} means nothing; write the rows as CSV to name columns"
+            );
             return Err(DataError::flag(file.name(), problem));
         }
     }
     if let Some((_, flag)) = options.aside.first() {
-        let problem = format!("is svmlight, whose columns have no names: {flag} means nothing");
+        let problem = format!(
+            "is svmlight, whose columns have no names: {flag} means nothing; write the rows as CSV to name columns"
+        );
         return Err(DataError::flag(file.name(), problem));
     }
     if options.missing.is_some() {
@@ -197,6 +202,7 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
         position: number as usize,
         content: Holds::Numbers,
         literal: false,
+        own_missing: false,
     };
     let columns = known.into_iter().map(column).collect();
     let target = targets.conclude(file, "target", 0, count, options.kind)?;
@@ -227,22 +233,7 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     };
     let declared = file.declares_categories(target).then_some(Kind::Classification);
     let options = &SchemaOptions { kind: options.kind.or(declared), ..options.clone() };
-    let mut dropped = Vec::new();
-    let mut left_out: Vec<(usize, &str)> =
-        heads.all_of(file, &options.drop, "--drop")?.into_iter().map(|at| (at, "--drop")).collect();
-    for (name, flag) in &options.aside {
-        left_out.push((heads.find(file, name, flag)?, *flag));
-    }
-    for (at, flag) in left_out {
-        let name = &names[at];
-        if at == target {
-            let problem = format!("cannot leave out `{name}` ({flag}): it is the target");
-            return Err(DataError::flag(file.name(), problem));
-        }
-        if !dropped.contains(&(at, name.clone())) {
-            dropped.push((at, name.clone()));
-        }
-    }
+    let mut dropped = left_out(file, &heads, options, target)?;
     let literal = heads.all_of(file, &options.keep_na, "--keep-na")?;
     let mut forced = heads.all_of(file, &options.categorical, "--categorical")?;
     forced.extend(&literal);
@@ -254,8 +245,10 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         return Err(wrong(format!("needs at least one input column beside the target{hint}")));
     }
     options.limits.check(file.name(), 1, inputs.len())?;
-    let own =
-        |at: &usize, forced| Seen::new(forced, options.missing_is_category || literal.contains(at));
+    let own = |at: &usize, forced| {
+        let counts_missing = options.missing_is_category || literal.contains(at);
+        Seen::new(Asked { forced, counts_missing, dashes_are_missing: options.missing.is_none() })
+    };
     let is_category = |at: &usize| forced.contains(at) || file.declares_categories(*at);
     let mut seen: Vec<Seen> = inputs.iter().map(|at| own(at, is_category(at))).collect();
     let mut targets = Targets::new();
@@ -265,14 +258,20 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         let problem = if *named { "has column names but no rows" } else { "holds no rows" };
         return Err(wrong(problem.to_owned()));
     }
+    let column = |at: usize, content: Holds| InputColumn {
+        name: names[at].clone(),
+        position: at,
+        literal: literal.contains(&at),
+        own_missing: options.missing_is_category && content != Holds::Numbers,
+        content,
+    };
     let (mut columns, mut mixed) = (Vec::new(), Vec::new());
     for (&at, seen) in inputs.iter().zip(seen) {
         let name = &names[at];
         let verdict = seen.conclude(name, count, options.categories);
         match verdict.map_err(|(line, problem)| heads.fault(file, line, problem))? {
             Verdict::Holds(content) => {
-                let literal = literal.contains(&at);
-                columns.push(InputColumn { name: name.clone(), position: at, content, literal });
+                columns.push(column(at, content));
             }
             Verdict::Mixed => mixed.push(at),
             // The comma at the end of every line, again.
@@ -294,8 +293,7 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
             let verdict = seen.conclude(name, count, options.categories);
             let verdict = verdict.map_err(|(line, problem)| heads.fault(file, line, problem))?;
             if let Verdict::Holds(content) = verdict {
-                let literal = literal.contains(&at);
-                columns.push(InputColumn { name: name.clone(), position: at, content, literal });
+                columns.push(column(at, content));
             }
         }
         columns.sort_by_key(|column| column.position);
@@ -308,6 +306,32 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
     let named = *named;
     let missing = options.missing.clone();
     Ok((Schema { named, sparse: false, numbering: None, missing, columns, dropped, target }, count))
+}
+
+/// The columns that are no inputs, by the user's word.
+fn left_out(
+    file: &RowFile,
+    heads: &Heads,
+    options: &SchemaOptions,
+    target: usize,
+) -> Result<Vec<(usize, String)>, DataError> {
+    let mut dropped = Vec::new();
+    let mut left_out: Vec<(usize, &str)> =
+        heads.all_of(file, &options.drop, "--drop")?.into_iter().map(|at| (at, "--drop")).collect();
+    for (name, flag) in &options.aside {
+        left_out.push((heads.find(file, name, flag)?, *flag));
+    }
+    for (at, flag) in left_out {
+        let name = &heads.names[at];
+        if at == target {
+            let problem = format!("cannot leave out `{name}` ({flag}): it is the target");
+            return Err(DataError::flag(file.name(), problem));
+        }
+        if !dropped.contains(&(at, name.clone())) {
+            dropped.push((at, name.clone()));
+        }
+    }
+    Ok(dropped)
 }
 
 /// Where the columns stand that a pass looks at.

@@ -115,6 +115,80 @@ fn columns_without_names_are_used_and_left_out() {
 }
 
 /// A name with a blank or a comma is quoted where it is said, and can be said that way.
+/// Points that may stand between thousands are read as decimals, with a word.
+#[test]
+fn points_between_thousands_are_said() {
+    let prices = |sign: &str| {
+        let mut text = "price;size;kind\n".to_owned();
+        for i in 1..40 {
+            let price = i * 97;
+            let whole = if price < 1000 {
+                price.to_string()
+            } else {
+                format!("{}{sign}{:03}", price / 1000, price % 1000)
+            };
+            writeln!(text, "{whole};{};{}", i * 7 % 13, ["cheap", "dear"][usize::from(i > 20)])
+                .unwrap();
+        }
+        text
+    };
+    let place = place_with(&[("p.csv", &prices(".")), ("q.csv", &prices(",").replace(",0", ",1"))]);
+    let fit = "fit --method majority --out m --force --data";
+    let told = place.run(&format!("{fit} p.csv")).with_code(0).stderr;
+    assert!(told.contains("column `price` has whole numbers up to 970, and `1.067`"), "{told}");
+    let told = place.run(&format!("{fit} p.csv --decimal ,")).with_code(0).stderr;
+    assert!(!told.contains("price"), "{told}");
+    place.run(&format!("{fit} q.csv --decimal ,")).with_code(0);
+    // Measurements are no prices.
+    let place = place_with(&[("m.csv", "x,y\n1.125,a\n2,b\n3.250,a\n250.5,b\n")]);
+    assert!(!place.run(&format!("{fit} m.csv")).with_code(0).stderr.contains("thousands"));
+}
+
+/// What a model is told of a file: numbers in disguise, labels that were mistyped, columns with a comma in their names.
+#[test]
+fn a_file_to_predict_is_refused_with_what_to_do() {
+    let text =
+        "\"size, cm\";colour;id;kind\n1,5;red;1;Yes\n2,5;blue;2;no\n1,0;red;3;Yes\n3,5;blue;4;no\n";
+    let new = "\"size, cm\";colour;id\n1,5;red;1\n";
+    let place = place_with(&[
+        ("t.csv", text),
+        ("comma.csv", new),
+        ("red.csv", &new.replace("1,5;red", "2;Red.")),
+        ("labels.csv", &text.replace(";no", ";No").replace(',', ".").replace(". ", ", ")),
+    ]);
+    place.run("fit --method krr --data t.csv --decimal , --drop id --out m").with_code(0);
+    let told = place.run("predict m --data comma.csv --drop id").with_code(1).stderr;
+    assert!(told.contains("write 1.5, or read all numbers so (--decimal ,)"), "{told}");
+    place.run("predict m --data comma.csv --drop id --decimal ,").with_code(0);
+    let told = place.run("predict m --data red.csv --drop id").with_code(1).stderr;
+    assert!(told.contains("category `Red.`") && told.contains("did you mean `red`?"), "{told}");
+    let told = place.run("evaluate m --data labels.csv").with_code(1).stderr;
+    assert!(told.contains("class `No`") && told.contains("did you mean `no`?"), "{told}");
+    let mut command = place.command("predict m --data comma.csv --decimal , --drop id");
+    command.args(["--keep", "size, cm"]);
+    let kept = Ended::of(&command.output().unwrap()).with_code(0).stdout;
+    assert!(kept.starts_with("\"size, cm\",prediction\n"), "{kept}");
+    // Two names in one word are two columns, as before.
+    let both =
+        place.run("predict m --data comma.csv --decimal , --keep id,colour").with_code(0).stdout;
+    assert!(both.starts_with("id,colour,prediction\n"), "{both}");
+}
+
+/// Lines before the table are counted, whatever their number.
+#[test]
+fn lines_before_a_table_are_skipped_as_the_error_says() {
+    let rows = "a,b,k\n1,2,x\n3,4,y\n5,6,x\n7,1,y\n";
+    for title in ["Report\n", "Report, 2024\n", "Exported\nUser: me\n\n"] {
+        let place = place_with(&[("t.csv", &format!("{title}{rows}"))]);
+        let told = place.run("fit --method majority --data t.csv --out m").with_code(1).stderr;
+        let (_, flag) = told.split_once("(--skip ").unwrap_or_else(|| panic!("{told}"));
+        let lines = flag.split(')').next().unwrap();
+        place
+            .run(&format!("fit --method majority --data t.csv --out m --skip {lines}"))
+            .with_code(0);
+    }
+}
+
 /// Where `NA` is a category, so is an empty field: the fit had none, and what to do is that of any other.
 #[test]
 fn an_empty_field_of_a_column_that_keeps_na_is_a_category_not_seen() {
@@ -130,6 +204,12 @@ fn an_empty_field_of_a_column_that_keeps_na_is_a_category_not_seen() {
     assert_eq!(zeros.lines().count(), 3, "{zeros}");
     let skipped = place.run("predict m --data n.csv --unknown skip").with_code(0).stdout;
     assert_eq!(skipped.lines().count(), 2, "{skipped}");
+    // So it is where a missing category is one of its own.
+    let whole = text.replace("NA", "red");
+    let place = place_with(&[("t.csv", &whole), ("n.csv", "size,colour\n3,\n")]);
+    place.run("fit --method kernel-ridge --data t.csv --impute category --out m").with_code(0);
+    let told = place.run("predict m --data n.csv").with_code(1).stderr;
+    assert!(told.contains("category `(missing)` in column `colour` was not seen"), "{told}");
 }
 
 #[test]

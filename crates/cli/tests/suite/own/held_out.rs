@@ -79,6 +79,54 @@ fn rows_of_another_file_test() {
 }
 
 /// Each row once, by a fit that had not seen it: the accuracy of the file is the accuracy of the table.
+/// Rows that can be divided in one way are divided once: a repeat would count the same splits as new ones.
+#[test]
+fn leaving_each_out_is_done_once() {
+    let mut text = "g,x,y\n".to_owned();
+    for row in 0..12 {
+        writeln!(text, "g{},{},{:.3}", row / 3, row % 5, (f64::from(row) * 0.618).sin()).unwrap();
+    }
+    let place = place_with(&[("t.csv", &text)]);
+    for (split, folds) in [("--folds 12 --drop g", 12), ("--groups g --folds 4", 4)] {
+        let line = format!("evaluate --method kernel-ridge --data t.csv {split}");
+        let found = place.run(&format!("{line} --json")).with_code(0).json();
+        assert_eq!(found["splits"].as_array().unwrap().len(), folds, "{found}");
+        let told = place.run(&format!("{line} --repeats 2")).with_code(2).stderr;
+        assert!(told.contains("`repeats` is 2; it must be 1: "), "{told}");
+    }
+    // Folds that are drawn once have the plain interval, and say so.
+    let line = "evaluate --method kernel-ridge --data t.csv --drop g --folds 3";
+    for (repeats, by) in [(1, "t over the folds, drawn once"), (2, "corrected resampled t")] {
+        let told = place.run(&format!("{line} --repeats {repeats}")).with_code(0).stdout;
+        assert!(told.contains(by), "{told}");
+    }
+}
+
+/// The class that is looked for divides no row in another way.
+#[test]
+fn the_positive_class_leaves_the_splits_alone() {
+    let place = place_with(&[("rare.csv", &rare(60))]);
+    let line = "evaluate --method majority --data rare.csv --holdout 0.3 --predictions";
+    let rows = |class: &str| {
+        place.run(&format!("{line} {class}.csv --positive {class}")).with_code(0);
+        let text = std::fs::read_to_string(place.path(&format!("{class}.csv"))).unwrap();
+        let lines: Vec<String> =
+            text.lines().filter_map(|line| Some(line.split(',').next()?.to_owned())).collect();
+        lines
+    };
+    assert_eq!(rows("rare"), rows("usual"));
+}
+
+/// A class of one row trains only; the others have an area under their curves.
+#[test]
+fn a_class_of_one_row_takes_no_metric_away() {
+    let text = toys(60) + "0.5,9.0,red,sphere\n";
+    let place = place_with(&[("toys.csv", &text)]);
+    let found = place.run("evaluate --method gaussian-svm --data toys.csv --folds 3 --json");
+    let found = found.with_code(0).json();
+    assert!(found["estimates"]["auc"]["interval"].is_array(), "{found}");
+}
+
 /// A column that divides the rows so that a part trains on one class says so, with what to do.
 #[test]
 fn a_part_that_trains_on_one_class_is_refused() {

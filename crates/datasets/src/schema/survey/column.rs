@@ -14,13 +14,36 @@ pub(super) const COUNTED: usize = 20;
 /// Categories from which on a column of inputs each is worth a word.
 const MANY: usize = 50;
 
+/// How the user wants a column to be read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Asked {
+    /// As categories.
+    pub forced: bool,
+    /// What is missing as a category of its own.
+    pub counts_missing: bool,
+    /// Dashes among numbers as missing: not where the user says what is.
+    pub dashes_are_missing: bool,
+}
+
+/// How the numbers of a column are spelled, and whether they are one.
+#[derive(Debug, Default)]
+struct Spelling {
+    /// The first that is spelled like a code: `00123`.
+    code: Option<String>,
+    /// The first with a point and three digits behind it, and whether another has other digits.
+    pointed: Option<String>,
+    other_points: bool,
+    /// The largest without a point.
+    largest_whole: f64,
+    last: Option<f64>,
+    varies: bool,
+}
+
 /// What was seen of an input column. What it holds is decided after all rows, not by the first.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Whether it holds categories by the user's word.
-    forced: bool,
-    /// Whether a missing category is one of its own, and whether any is.
-    counts_missing: bool,
+    asked: Asked,
+    /// Whether any field is missing.
     missing: bool,
     numbers: usize,
     /// Texts that are no finite number: all, the dashes, and texts meant to be a number.
@@ -37,8 +60,51 @@ pub(super) struct Seen {
     crowded: Option<usize>,
     /// The last number, as long as each is the next of the one before.
     counting: Option<f64>,
-    /// The first number that is spelled like a code: `00123`.
-    code: Option<String>,
+    spelling: Spelling,
+}
+
+impl Spelling {
+    fn see(&mut self, field: Field<'_>, value: f64) {
+        self.varies |= self.last.replace(value).is_some_and(|last| last.total_cmp(&value).is_ne());
+        let Field::Text(text) = field else { return };
+        if self.code.is_none() && is_code(text) {
+            self.code = Some(text.to_owned());
+        }
+        let Some((whole, rest)) = text.split_once('.') else {
+            self.largest_whole = self.largest_whole.max(value.abs());
+            return;
+        };
+        let whole = whole.trim_start_matches(['-', '+']);
+        let grouped = rest.len() == 3 && (1..=3).contains(&whole.len()) && !whole.starts_with('0');
+        self.other_points |= !grouped;
+        if grouped && self.pointed.is_none() {
+            self.pointed = Some(text.to_owned());
+        }
+    }
+
+    /// Says what may be read in another way than it was meant. Points may stand between thousands where numbers go up to
+    /// 999 without one, and each with a point has three digits behind it.
+    fn say(&self, name: &str, rows: usize) {
+        if let Some(code) = &self.code {
+            tracing::warn!(
+                "column `{name}` is read as numbers, {code} as {}; if these are codes, name it a \
+                 category (--categorical {typed}) or leave it out (--drop {typed})",
+                code.trim_start_matches('0'),
+                typed = shell_word(name)
+            );
+        }
+        let below = (100.0..1000.0).contains(&self.largest_whole);
+        if let Some(text) = self.pointed.as_ref().filter(|_| below && !self.other_points) {
+            tracing::warn!(
+                "column `{name}` has whole numbers up to {}, and `{text}`: if points stand between thousands, read them \
+                 so (--decimal ,)",
+                self.largest_whole
+            );
+        }
+        if let Some(value) = self.last.filter(|_| !self.varies && rows > 1) {
+            tracing::info!("column `{name}` is {value} wherever it has a value: it tells nothing");
+        }
+    }
 }
 
 /// What a column holds.
@@ -52,8 +118,8 @@ pub(super) enum Verdict {
 }
 
 impl Seen {
-    pub(super) fn new(forced: bool, counts_missing: bool) -> Self {
-        Self { forced, counts_missing, ..Self::default() }
+    pub(super) fn new(asked: Asked) -> Self {
+        Self { asked, ..Self::default() }
     }
 
     /// Takes note of the text of a field that is missing.
@@ -67,7 +133,7 @@ impl Seen {
             self.missing = true;
             return;
         }
-        if let Some(value) = field.number().filter(|_| !self.forced) {
+        if let Some(value) = field.number().filter(|_| !self.asked.forced) {
             let next = match self.counting {
                 _ if self.texts > 0 => false,
                 None => self.numbers == 0 && [0.0, 1.0].contains(&value),
@@ -75,18 +141,13 @@ impl Seen {
             };
             self.counting = next.then_some(value);
             self.numbers += 1;
-            if let Field::Text(text) = field
-                && self.code.is_none()
-                && is_code(text)
-            {
-                self.code = Some(text.to_owned());
-            }
+            self.spelling.see(field, value);
             return;
         }
         let text = field.text();
         self.texts += 1;
         self.counting = None;
-        if DASHES.contains(&text.as_str()) {
+        if self.asked.dashes_are_missing && DASHES.contains(&text.as_str()) {
             self.dashes += 1;
         } else {
             self.broken += usize::from(almost_number(&text));
@@ -116,7 +177,7 @@ impl Seen {
         }
         let words = self.texts - self.dashes - self.broken;
         let meant = self.numbers + self.broken;
-        if !self.forced && meant > 0 && meant >= words {
+        if !self.asked.forced && meant > 0 && meant >= words {
             if let Some((line, text)) = &self.first {
                 let missing = [self.holes.as_slice(), &self.words].concat();
                 return Err((
@@ -130,18 +191,15 @@ impl Seen {
                     shell_word(name)
                 );
             }
-            if let Some(code) = &self.code {
-                tracing::warn!(
-                    "column `{name}` is read as numbers, {code} as {}; if these are codes, name it a \
-                     category (--categorical {typed}) or leave it out (--drop {typed})",
-                    code.trim_start_matches('0'),
-                    typed = shell_word(name)
-                );
-            }
+            self.spelling.say(name, rows);
             return Ok(Verdict::Holds(Holds::Numbers));
         }
         let texts = self.texts - self.dashes;
-        let different = self.levels.iter().filter(|own| !DASHES.contains(&own.as_str())).count();
+        let different = self
+            .levels
+            .iter()
+            .filter(|own| !(self.asked.dashes_are_missing && DASHES.contains(&own.as_str())))
+            .count();
         if self.numbers > 0 && different >= COUNTED && 10 * different >= 9 * texts {
             return Err((
                 self.first.map_or(1, |(line, _)| line),
@@ -165,7 +223,7 @@ impl Seen {
             return Err((line, problem));
         }
         let mut levels: Vec<String> = self.levels.into_iter().collect();
-        if self.counts_missing && self.missing {
+        if self.asked.counts_missing && self.missing {
             if levels.iter().any(|level| level == MISSING) {
                 tracing::warn!(
                     "column `{name}`: its category `{MISSING}` and what is missing are one category; write that \
@@ -182,7 +240,7 @@ impl Seen {
         if let Some(told) = alike(&levels, "categories") {
             tracing::warn!("column `{name}`: {told}");
         }
-        if !self.forced && levels.len() >= COUNTED && 10 * levels.len() >= 9 * rows {
+        if !self.asked.forced && levels.len() >= COUNTED && 10 * levels.len() >= 9 * rows {
             let problem = all_different(name, levels.len(), rows);
             return Err((self.first.map_or(1, |(line, _)| line), problem));
         }
@@ -331,6 +389,17 @@ pub(super) fn of_an_accountant(text: &str) -> Option<String> {
         (digits && with_sign(inner)).then(|| inner.replace(',', ""))
     };
     plain.or_else(|| with_comma(inner)).or_else(grouped).map(|plain| format!("-{plain}"))
+}
+
+/// How a number in disguise is to be written, or read.
+pub(in crate::schema) fn plainly(text: &str) -> Option<String> {
+    if let Some(plain) = comma_remedy(text) {
+        return Some(format!("{plain}, or read all numbers so (--decimal ,)"));
+    }
+    let plain = with_thousands(text).or_else(|| of_an_accountant(text));
+    plain.map(|plain| format!("write {plain}")).or_else(|| {
+        with_sign(text).then(|| "write digits and a point alone, without sign or marks".to_owned())
+    })
 }
 
 /// The number that a text without a comma was meant as, whose thousands are kept apart. A single point begins the
