@@ -183,13 +183,13 @@ def compare(given):
     mercer, results, failed = str(pathlib.Path(given.ours).resolve()), [], {}
     data = str(pathlib.Path(given.data).resolve())
     for dataset, rows, methods in CASES:
-        if given.most and rows > given.most:
+        if given.most and rows > given.most or given.methods and not {*methods} & {*given.methods}:
             continue
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             version = python(folder, "prepare", "--dataset", dataset, "--rows", str(rows), "--data", data).strip()
             columns = len((folder / "train.csv").open().readline().split(",")) - 1
-            for method in methods:
+            for method in [own for own in methods if own in (given.methods or methods)]:
                 std = repr(columns**-0.5)
                 settings = {
                     "svm": [f"cost={COST}", f"std={std}"], "krr": [f"lambda={RIDGE}", f"std={std}"], "gp": [],
@@ -234,6 +234,7 @@ def main():
     both.add_argument("--data", default="data")
     both.add_argument("--rounds", type=int, default=3)
     both.add_argument("--most", type=int, help="the most rows of a case")
+    both.add_argument("--methods", nargs="+", choices=list(NAMES), help="these alone")
     one = commands.add_parser("run", help="one side, in the folder of its files")
     one.add_argument("--side", choices=["ours", "theirs"], required=True)
     one.add_argument("--method", choices=list(NAMES), required=True)

@@ -95,10 +95,17 @@ fn best(summary: &Value) -> String {
         let [exact, agree, _, differ] = cells(summary, paper);
         [exact + agree, exact + agree + differ]
     });
+    let differ = |wanted: &dyn Fn(&Value) -> bool| {
+        let cells = summary["cells"].as_array().unwrap().iter();
+        cells.filter(|cell| cell["verdict"] == "differs" && wanted(cell)).count()
+    };
     let first = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
     format!(
-        "{}'s numbers hold up best. Numbers that agree, among those decided: {numbers}. Claims that hold (compare within a paper): {claims}.",
-        first(&numbers)
+        "{}'s numbers agree most often. Numbers that agree, among those decided: {numbers}. Of {} that differ, a finding explains {}; another shows {} without a cause. Claims that hold (compare within a paper): {claims}.",
+        first(&numbers),
+        differ(&|_| true),
+        differ(&|cell| cell["cause_known"] == true),
+        differ(&|cell| cell["cause_known"] == false && cell["finding"].is_string()),
     )
 }
 

@@ -143,7 +143,7 @@ impl Board {
             .columns(["Mean rank", "95 % interval", "Best on"].map(Column::right))
             .columns(["Tune and fit (s)", "Predict (ms)"].map(Column::right))
             .columns(
-                ["Better : worse on", "Gain (points)", "Worse", "Better"]
+                ["Won : lost", "Gain (points)", "P(loses a point)", "P(gains a point)"]
                     .map(|head| Column::right(head).under(format!("against {other}"))),
             );
         let failed = ranked.iter().any(|one| one.scores.contains(&None));

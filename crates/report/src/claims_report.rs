@@ -18,7 +18,7 @@ pub(crate) fn rules() -> String {
          The test of a claim:\n\n\
          - Over datasets: Stouffer's combination of the one-sided p of each dataset, from its repeats. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
          - On named datasets: the test on each.\n\
-         - Without a printed gain: a mean gain whose 95 % interval lies within a point of 0 makes the claim fail.\n\
+         - Without a printed gain: a mean gain whose 95 % interval lies within a point of 0 makes the claim fail, once each dataset has three repeats.\n\
          - A difference below 0.1 points, or 1 % of an error, counts as none. So does a tie on a grid.\n\
          - Best, or not significantly worse than the best: best on more than half of the datasets and significantly worse on none, by Hsu's comparisons with the best. It fails by a loss that remains after Holm's adjustment over the datasets.\n\
          - Best on almost all: best on four of five and never significantly worse. Worse on more than a quarter, or unable to be best on more than half, fails. This and the one before need {ENOUGH} repeats to hold. Missing repeats leave a claim inconclusive only where they could change it.\n\

@@ -70,7 +70,9 @@ pub(crate) fn best(papers: &[Paper], bars: &Bars) -> Option<String> {
     let shares: Vec<(usize, usize, &str)> = papers.iter().map(of).collect::<Option<_>>()?;
     let share = |own: &(usize, usize, &str)| own.0 as f64 / own.1 as f64;
     let (agree, all, name) = shares.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
-    Some(format!("Mercer re-ran them. The numbers of {name} hold up best: {agree} of {all} agree."))
+    Some(format!(
+        "Mercer re-ran them. The numbers of {name} agree most often: {agree} of {all} that are decided."
+    ))
 }
 
 /// Our gains beside the printed one; nothing where none is run.

@@ -348,7 +348,7 @@ fn scores_tables(comparison: &Comparison, id: &str) -> Vec<Table> {
         return vec![first];
     }
     let second = scores_table(comparison, &format!("{id}-further"), &further, false);
-    vec![first, second.caption("Further scores, in the same way.")]
+    vec![first, second.caption("The metrics that did not fit above.")]
 }
 
 fn scores_caption(comparison: &Comparison) -> String {
@@ -496,7 +496,7 @@ fn pairs_table(comparison: &Comparison, (factor, digits): (f64, usize), id: Stri
     }
     for pair in &comparison.pairs {
         let verdict = if pair.degenerate {
-            Cell::text("").badge("the same on every split", Kind::Neutral)
+            Cell::text("").badge("no test", Kind::Neutral)
         } else if pair.p_holm < 0.05 {
             Cell::text("").badge("differs", Kind::Good)
         } else {

@@ -100,15 +100,15 @@ fn a_row_of_weight_two_is_two_rows() {
 /// Copies would foretell each other: the ridge is chosen as of rows that are there once.
 #[test]
 fn copies_of_rows_do_not_choose_no_ridge() {
-    let once = sample(60);
+    let once = noisy(60);
     let rows: Vec<usize> = (0..60).chain(0..60).collect();
     let twice = once.select(&rows).unwrap();
     let [one, two] = [once, twice].map(|sample| {
-        let settings = Settings::new().with("std", 0.7).with("centres", 60);
-        fit("falkon", &settings, &sample, 1).facts["lambda"]
+        let chosen = Settings::new().with("std", 0.7).with("lambda", None::<f64>);
+        let centres = sample.rows();
+        fit("falkon", &chosen.with("centres", centres), &sample, 1).facts["lambda"]
     });
-    assert_eq!(one.to_bits(), two.to_bits(), "{one} {two}");
-    assert!(one > 1e-12, "{one}");
+    assert!((0.1..=10.0).contains(&(one / two)) && one > 1e-8, "{one} {two}");
 }
 
 #[test]

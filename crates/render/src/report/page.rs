@@ -19,7 +19,7 @@ const DRAWER: &str = include_str!("drawer.js");
 /// Nothing may be loaded but images and scripts that lie beside the page, whatever stands in it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'self'; img-src data: 'self'";
 
-const FILTER: &str = "<label>Filter <input id=\"filter\" type=\"search\" placeholder=\"dataset, method, verdict\"></label>\n\
+const FILTER: &str = "<label>Filter <input id=\"filter\" type=\"search\" placeholder=\"a word\"></label>\n\
     <output id=\"count\" for=\"filter\"></output>\n";
 
 /// Longer contents are folded.

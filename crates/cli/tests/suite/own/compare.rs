@@ -475,7 +475,16 @@ fn what_is_pooled_is_not_tested_over_splits() {
     std::fs::write(place.path("few.csv"), format!("a,y\n{}\n", rows.join("\n"))).unwrap();
     let line = "compare --methods krr,mean --data few.csv --folds 12 --repeats 1";
     let told = place.run(&format!("{line} --metric r2 --report r2.html")).with_code(0).stdout;
-    assert!(told.contains("no test: this metric is not measured on every split"), "{told}");
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("fewer than two methods have this metric on every split"), "{told}");
+    // What is of probabilities says how to get some.
+    std::fs::write(place.path("two.csv"), format!("x,k\n{}", "1,a\n2,b\n3,a\n2.5,b\n".repeat(6)))
+        .unwrap();
+    let line_of = "compare --methods krr,svm --data two.csv --folds 2 --metric brier";
+    let words = place.run(line_of).with_code(0).stdout.replace('\n', " ");
+    assert!(words.contains("--calibrate learns them"), "{words}");
+    let words = place.run(&format!("{line_of} --calibrate")).with_code(0).stdout;
+    assert!(words.contains("p corrected"), "{words}");
     let told = place.run(&format!("{line} --report rmse.html")).with_code(0).stdout;
     assert!(told.contains("p corrected"), "{told}");
     for (page, line) in [("r2.html", false), ("rmse.html", true)] {
