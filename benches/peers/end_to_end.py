@@ -79,7 +79,7 @@ def make(side, method, columns, rows, regression):
     from sklearn.preprocessing import StandardScaler
 
     if method == "rfm":
-        return make_pipeline(StandardScaler(), Xrfm(regression))
+        return Xrfm(regression, StandardScaler())
     linear = linear_model.Ridge(ridge * rows) if regression else linear_model.RidgeClassifier(ridge * rows)
     if method == "svm":
         parts = [svm.SVR(C=COST, gamma=gamma) if regression else svm.SVC(C=COST, gamma=gamma)]
@@ -99,10 +99,10 @@ def make(side, method, columns, rows, regression):
 
 
 class Xrfm:
-    """xRFM as an estimator, with a fifth of the rows as its validation part."""
+    """xRFM on scaled columns, with a fifth of the rows as its validation part."""
 
-    def __init__(self, regression):
-        self.regression = regression
+    def __init__(self, regression, scaler):
+        self.regression, self.scaler = regression, scaler
 
     def fit(self, inputs, target):
         import numpy
@@ -113,13 +113,13 @@ class Xrfm:
         if not self.regression:
             self.classes, target = numpy.unique(target, return_inverse=True)
         target = target.reshape(-1, 1).astype("float32" if self.regression else "int64")
-        inputs = inputs.astype("float32")
+        inputs = self.scaler.fit_transform(inputs).astype("float32")
         self.model = xrfm.xRFM(verbose=False, random_state=1)
         self.model.fit(inputs[first], target[first], inputs[last], target[last])
         return self
 
     def predict(self, inputs):
-        told = self.model.predict(inputs.astype("float32"))
+        told = self.model.predict(self.scaler.transform(inputs).astype("float32"))
         return told.reshape(-1) if self.regression else self.classes[told.reshape(-1)]
 
 
