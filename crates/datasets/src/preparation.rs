@@ -469,8 +469,7 @@ fn missing(
 }
 
 /// The error for numbers whose spread is no number.
-const TOO_LARGE: &str = "has numbers so large that their spread overflows (above about 1e150); divide the column by a power of ten, or scale by its \
-     smallest and largest number (--scale unit-interval)";
+const TOO_LARGE: &str = "has numbers so large that their spread overflows (above about 1e150); divide the column by a power of ten";
 
 /// Learns a [`Preparation`] from training rows, one at a time.
 ///
@@ -485,8 +484,8 @@ const TOO_LARGE: &str = "has numbers so large that their spread overflows (above
 /// for line in [2, 3] {
 ///     preparing.see(&[1.0], Some(Truth::Value(7.0)), "toys", line)?;
 /// }
-/// let refused = preparing.finish().unwrap_err(); // nothing can be learned of targets that do not vary
-/// assert!(refused.to_string().contains("one and the same value"), "{refused}");
+/// let standard = preparing.finish()?.target().unwrap(); // targets that do not vary stay as they are
+/// assert_eq!((standard.mean, standard.deviation), (7.0, 1.0));
 /// let mut preparing = Preparing::new(&schema, Scaling::Standard, None);
 /// let refused = preparing.see(&[f64::NAN], Some(Truth::Value(7.0)), "toys", 2).unwrap_err();
 /// assert!(refused.to_string().contains("`x`"), "{refused}"); // a missing number names its column
@@ -678,8 +677,8 @@ impl<'a> Preparing<'a> {
     /// Returns the preparation.
     ///
     /// # Errors
-    /// [`DataError::Format`] for a column that is missing in every training row, numbers so large
-    /// that their squares overflow, or regression targets that are all equal.
+    /// [`DataError::Format`] for a column that is missing in every training row, or numbers so large that their squares
+    /// overflow.
     pub fn finish(mut self) -> Result<Preparation, DataError> {
         let fill = self.impute.map(|impute| self.fill(impute)).transpose()?;
         if let Some(fill) = &fill {
@@ -697,7 +696,14 @@ impl<'a> Preparing<'a> {
             };
             if !spread.is_finite() && moments.count > 0.0 {
                 let name = column_of(self.schema, at);
-                return Err(DataError::format(&format!("column `{name}`"), TOO_LARGE));
+                let other = moments.high - moments.low;
+                let remedy = if self.scaling == Scaling::Standard && other.is_finite() {
+                    ", or scale by its smallest and largest number (--scale unit-interval)"
+                } else {
+                    ""
+                };
+                let problem = format!("{TOO_LARGE}{remedy}");
+                return Err(DataError::format(&format!("column `{name}`"), problem));
             }
         }
         let mut scaler = Scaler::of_moments(self.scaling, &self.moments);
@@ -710,12 +716,14 @@ impl<'a> Preparing<'a> {
                 let name = format!("the target `{}`", self.schema.target.name);
                 return Err(DataError::format(&name, TOO_LARGE));
             }
-            if !(deviation > 0.0 && deviation.is_finite()) {
-                let name = &self.schema.target.name;
-                let problem =
-                    format!("has one and the same value in every training row of `{name}`");
-                return Err(DataError::format("the target", problem));
+            if deviation == 0.0 {
+                tracing::warn!(
+                    "target `{}` is {} in all rows of a training part: that is what is predicted there",
+                    self.schema.target.name,
+                    self.target.mean()
+                );
             }
+            let deviation = if deviation > 0.0 { deviation } else { 1.0 };
             Some(TargetStandard { mean: self.target.mean(), deviation })
         } else {
             None

@@ -322,14 +322,23 @@ pub(crate) fn learn(
         return refused("threshold", &format!("`{}`", metric.name()), &format!("one of {names}"));
     }
     let rows_of = |class: u32| labels.iter().filter(|&&label| label == class).count();
-    if (0..classes as u32).any(|class| rows_of(class) == 1) {
+    let alone: Vec<u32> = (0..classes as u32).filter(|&class| rows_of(class) == 1).collect();
+    if classes == 2 && !alone.is_empty() {
+        let rows = labels.len();
+        let given = format!("asked for, and a class has one of {rows} training rows");
         return refused(
             asked,
-            "asked for, and a class has one row",
-            "left out, or each class must have two rows",
+            &given,
+            "left out, or each class must have two rows that train (fewer folds)",
         );
     }
-    let held = deal(labels);
+    let mut held = deal(labels);
+    // The only row of a class trains each time.
+    for (held, label) in held.iter_mut().zip(labels) {
+        if alone.contains(label) {
+            *held = FOLDS;
+        }
+    }
     let mut scores = Array2::zeros((labels.len(), classes));
     let (mut shares, mut varies) = (false, false);
     for fold in 0..FOLDS {

@@ -410,7 +410,7 @@ fn pooled(
             continue;
         }
         // Scores of different fits are not on one scale: an order of all rows is the last resort.
-        let some = !regression && without < scores.len();
+        let some = name != "r2" && without < scores.len();
         let value = if some { mean_over(scores, name) } else { mean(name) };
         let instead = match value {
             Some(_) if some => "it is the mean over the others, and has no interval",

@@ -141,9 +141,13 @@ impl<'a> Asked<'a> {
             all
         };
         let at_random = || {
-            let parts = tuner.parts(sample, streams)?.into_iter().map(scaled);
+            let mut parts = tuner.parts(sample, streams)?;
+            // The only row of one of two classes trains; without it nothing can be learned.
+            parts.retain(|part| part.train.require_two_classes().is_ok());
             let divided = self.division.is_some_and(Division::divides);
-            Ok((parts.collect::<Result<_, WorkbenchError>>()?, divided))
+            let parts =
+                parts.into_iter().map(scaled).collect::<Result<Vec<_>, WorkbenchError>>()?;
+            Ok((parts, divided))
         };
         let Some(division) = of_rows(&rows) else { return at_random() };
         let named = |places: &[usize]| places.iter().map(|&at| rows[at]).collect::<Vec<_>>();

@@ -156,7 +156,8 @@ pub(crate) struct FitChoices {
     /// Choose the threshold of two classes on held-out training rows, by accuracy, balanced-accuracy, f1 or precision.
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub threshold: Option<Metric>,
-    /// End a fit that takes longer than N seconds. A model is not written then; in `compare` the method has failed.
+    /// Stop fitting N seconds after the start. A model is not written then; in `compare`, methods that are not done have
+    /// failed.
     #[arg(long, value_name = "N", value_parser = seconds)]
     pub max_seconds: Option<f64>,
     /// Limit tuning to a number of settings (27) or a time (60s, 5m); implies --tune. The final fit is not counted.

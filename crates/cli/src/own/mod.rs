@@ -117,7 +117,7 @@ pub(crate) fn open(data: &Path, args: &FileArgs) -> anyhow::Result<RowFile> {
             file.name()
         );
     }
-    let file = file.skipping(args.skip, args.comment);
+    let file = file.skipping(args.skip, args.comment).map_err(WorkbenchError::from)?;
     if args.decimal.as_deref() == Some(",") {
         return Ok(file.with_decimal_comma().map_err(WorkbenchError::from)?);
     }

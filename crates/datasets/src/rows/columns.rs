@@ -28,18 +28,24 @@ pub(super) struct Sorted {
     pub(super) clocks: Vec<Option<Clock>>,
 }
 
-/// What a whole number counts from the beginning of 1970 on.
+/// What a whole number counts, from the beginning of 1970 on if it is a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
     Days,
     /// So many a second.
     Ticks(i64),
+    /// No time, but so many powers of ten of a decimal number: hundredths, say.
+    Decimals(i32),
 }
 
 impl Clock {
     /// The date, or date and time, as `2026-11-27` and `2026-11-27T08:30:00.25`.
     pub(super) fn text(self, count: i64) -> String {
-        let Self::Ticks(a_second) = self else { return iso_day(count) };
+        let a_second = match self {
+            Self::Days => return iso_day(count),
+            Self::Ticks(a_second) => a_second,
+            Self::Decimals(_) => return count.to_string(),
+        };
         let (seconds, rest) = (count.div_euclid(a_second), count.rem_euclid(a_second));
         let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let digits = a_second.ilog10() as usize;
@@ -111,7 +117,15 @@ fn readable(field: &ParquetType) -> Result<(PrimitiveType, Option<Clock>), &'sta
     let mut plain = primitive.clone();
     (plain.logical_type, plain.converted_type) = (None, None);
     match (primitive.logical_type, primitive.converted_type) {
-        (Some(Logical::Decimal(..)), _) | (None, Some(Old::Decimal(..))) => return Err("decimals"),
+        (Some(Logical::Decimal(_, scale)), _) | (None, Some(Old::Decimal(_, scale))) => {
+            let fits = match primitive.physical_type {
+                PhysicalType::Int32 | PhysicalType::Int64 => true,
+                PhysicalType::FixedLenByteArray(bytes) => bytes <= 16,
+                _ => false,
+            };
+            let scale = i32::try_from(scale).ok().filter(|_| fits).ok_or("decimals")?;
+            return Ok((plain, Some(Clock::Decimals(scale))));
+        }
         (Some(Logical::Date), _) | (None, Some(Old::Date)) => {
             return Ok((plain, Some(Clock::Days)));
         }
@@ -148,5 +162,20 @@ fn readable(field: &ParquetType) -> Result<(PrimitiveType, Option<Clock>), &'sta
         PhysicalType::ByteArray if plain.logical_type.is_none() => Err("bytes"),
         PhysicalType::FixedLenByteArray(_) => Err("bytes"),
         _ => Ok((plain, None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_dates_and_times_that_sort_as_they_follow() {
+        let of = |count| Clock::Ticks(1000).text(count);
+        let texts = [-1, 0, 250, 1000, 86_400_000 + 3_723_040].map(of);
+        assert_eq!(texts[0], "1969-12-31T23:59:59.999");
+        assert_eq!(texts[2], "1970-01-01T00:00:00.25");
+        assert_eq!(texts[4], "1970-01-02T01:02:03.04");
+        assert!(texts.is_sorted());
     }
 }

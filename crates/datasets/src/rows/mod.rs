@@ -201,8 +201,9 @@ pub struct RowFile {
     path: PathBuf,
     name: String,
     format: RowFormat,
-    /// Lines before the table, which are skipped.
+    /// Lines before the table, which are skipped, and how many of them the user named.
     prelude: usize,
+    skipped: usize,
     /// Lines that begin so are read over.
     comment: Option<u8>,
     /// A comma begins the decimals of its numbers.
@@ -295,6 +296,7 @@ impl RowFile {
             name,
             format,
             prelude: 0,
+            skipped: 0,
             comment: None,
             decimal_comma: false,
             given: given.is_some(),
@@ -360,11 +362,26 @@ impl RowFile {
         if self.copied.is_some() {
             return Ok(());
         }
-        let mut start = Vec::new();
-        let reader = self.reader()?.take(LOOKED_AT);
-        prelude::lines(reader, &mut start).map_err(DataError::io(Path::new(&self.name)))?;
+        let io = DataError::io(Path::new(&self.name));
+        let (mut reader, mut start) = (self.reader()?.take(LOOKED_AT), Vec::new());
+        let read = if self.skipped > 0 || self.comment.is_some() {
+            let mut all = Vec::new();
+            let remark =
+                |line: &&[u8]| self.comment.is_some_and(|begin| line.first() == Some(&begin));
+            reader.read_to_end(&mut all).and_then(|_| {
+                let lines = all.split_inclusive(|&byte| byte == b'\n').skip(self.skipped);
+                let kept: Vec<u8> = lines.filter(|line| !remark(line)).flatten().copied().collect();
+                prelude::lines(kept.as_slice(), &mut start)
+            })
+        } else {
+            prelude::lines(reader, &mut start)
+        };
+        read.map_err(io)?;
         let found = prelude::of(&start, given.then_some(expected), expected);
-        (self.format, self.prelude) = (RowFormat::Text(found.separator), found.skipped);
+        // Between remarks its lines are not those of the file: they are blank or remarks themselves.
+        let before = if self.comment.is_some() { 0 } else { found.skipped };
+        self.format = RowFormat::Text(found.separator);
+        self.prelude = self.skipped + before;
         if let Some(told) = found.told {
             tracing::info!("{}: {told}", self.name);
         }
@@ -387,6 +404,7 @@ impl RowFile {
             name,
             format: format.unwrap_or(RowFormat::Text(b',')),
             prelude: 0,
+            skipped: 0,
             comment: None,
             decimal_comma: false,
             given: format.is_some(),
@@ -404,16 +422,25 @@ impl RowFile {
     /// use mercer_datasets::{RowFile, RowFormat, SchemaOptions, survey};
     /// let text = "measured in May\n1.5  2.5\ta\n% a remark\n 2.5 0.5 b\n";
     /// let file = RowFile::spooled(text.as_bytes(), "toys", Some(RowFormat::Text(b' ')))?;
-    /// let file = file.skipping(1, Some(b'%'));
+    /// let file = file.skipping(1, Some(b'%'))?;
     /// let (schema, rows) = survey(&file, &SchemaOptions::default())?;
     /// assert_eq!((rows, schema.width()), (2, 2));
     /// # Ok::<(), mercer_datasets::DataError>(())
     /// ```
-    #[must_use]
-    pub fn skipping(mut self, lines: usize, comment: Option<u8>) -> Self {
-        self.prelude = self.prelude.max(lines);
-        self.comment = comment;
-        self
+    ///
+    /// # Errors
+    /// [`DataError::Io`].
+    pub fn skipping(mut self, lines: usize, comment: Option<u8>) -> Result<Self, DataError> {
+        (self.skipped, self.comment) = (lines, comment);
+        if (lines > 0 || comment.is_some()) && self.is_text() {
+            if !self.given {
+                self.format = by_suffix(&self.path)
+                    .filter(|known| matches!(known, RowFormat::Text(_)))
+                    .unwrap_or(RowFormat::Text(b','));
+            }
+            self.look_at_beginning(self.given)?;
+        }
+        Ok(self)
     }
 
     /// Reads numbers of a text as other countries write them: a comma begins their decimals, and points may stand between

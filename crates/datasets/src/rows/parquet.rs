@@ -196,9 +196,14 @@ impl<'a> ParquetRows<'a> {
     fn cells(&self, frame: &DataFrame) -> Result<Vec<Cells>, DataError> {
         let mut cells: Vec<Cells> = self.names.iter().map(|_| Cells::Unread).collect();
         for &at in &self.wanted {
-            let column = frame.column(&self.names[at]).and_then(Cells::of);
+            let column = frame.column(&self.names[at]);
+            let column = match self.clocks[at] {
+                Some(Clock::Decimals(scale)) => column.and_then(|own| Cells::decimals(own, scale)),
+                _ => column.and_then(Cells::of),
+            };
             let column = column.map_err(|error| broken(self.name, &first_line(&error)))?;
             cells[at] = match (self.clocks[at], column) {
+                (Some(Clock::Decimals(_)), column) => column,
                 (Some(clock), Cells::Signed(counts)) => {
                     let text = |count: Option<i64>| count.map(|count| clock.text(count));
                     Cells::Texts(counts.into_iter().map(text).collect())
@@ -211,6 +216,23 @@ impl<'a> ParquetRows<'a> {
 }
 
 impl Cells {
+    /// Whole numbers of powers of ten, as numbers or as the bytes of one, the highest first.
+    fn decimals(column: &Column, scale: i32) -> Result<Self, PolarsError> {
+        let power = 10f64.powi(scale);
+        if *column.dtype() == DataType::Binary {
+            let of = |bytes: &[u8]| {
+                let sign =
+                    if bytes.first().is_some_and(|first| first & 0x80 != 0) { -1 } else { 0 };
+                bytes.iter().fold(sign, |all: i128, byte| all << 8 | i128::from(*byte))
+            };
+            let number = |bytes: Option<&[u8]>| bytes.map(|bytes| of(bytes) as f64 / power);
+            return Ok(Self::Doubles(column.binary()?.iter().map(number).collect()));
+        }
+        let whole = column.cast(&DataType::Int64)?;
+        let number = |count: Option<i64>| count.map(|count| count as f64 / power);
+        Ok(Self::Doubles(whole.i64()?.iter().map(number).collect()))
+    }
+
     fn of(column: &Column) -> Result<Self, PolarsError> {
         Ok(match column.dtype() {
             DataType::Boolean => Self::Flags(column.bool()?.iter().collect()),
@@ -304,10 +326,9 @@ mod tests {
     const NAMED: &[u8] = include_bytes!("../../tests/fixtures/named-index.parquet");
 
     /// What no number or text is, and what the message calls it.
-    const REFUSED: [(&str, &str); 7] = [
+    const REFUSED: [(&str, &str); 6] = [
         ("time", "times of day"),
         ("time64", "times of day"),
-        ("decimal", "decimals"),
         ("binary", "bytes"),
         ("fixed", "bytes"),
         ("list", "lists or structures"),
@@ -350,6 +371,17 @@ mod tests {
             ("large text", ["a", "b", "", ""]),
             ("dictionary", ["x", "y", "", "x"]),
             ("null", ["", "", "", ""]),
+            ("date", ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"]),
+            (
+                "timestamp",
+                [
+                    "2024-01-01T00:00:00",
+                    "2024-01-02T00:00:00",
+                    "2024-01-03T00:00:00",
+                    "2024-01-04T00:00:00",
+                ],
+            ),
+            ("decimal", ["1.25", "1.25", "1.25", "1.25"]),
         ] {
             assert_eq!(column(name), values, "{name}");
         }
@@ -487,7 +519,7 @@ mod tests {
         // All of them at once: the first is named.
         let error = survey(&file, &SchemaOptions::default()).unwrap_err().to_string();
         assert!(error.contains("column `time` holds times of day"), "{error}");
-        let drop = vec!["time,time64,decimal,binary,fixed,list,struct".into()];
+        let drop = vec!["time,time64,binary,fixed,list,struct".into()];
         let told = SchemaOptions { target: Some("duration".into()), drop, ..Default::default() };
         let error = survey(&file, &told).unwrap_err().to_string();
         assert!(error.contains("column `null` is missing in every row"), "{error}");

@@ -586,13 +586,17 @@ fn read_field(
                         cells.fill(if one_hot { 0.0 } else { f64::NAN });
                         Ok(true)
                     }
-                    (Unknown::Error, _) => Err(format!(
+                    (Unknown::Error, encoding) => Err(format!(
                         "category `{}` in column `{name}` was not seen at fit time{}; seen were {}; fit with rows \
-                         that have it, or take it as none of these (--unknown zeros) or leave its rows \
-                         out (--unknown skip)",
+                         that have it, {}or leave its rows out (--unknown skip)",
                         shown(&text),
                         meant(&text, levels),
                         some_of(levels),
+                        // Of numbered ones there is no such number.
+                        match encoding {
+                            Categories::OneHot => "or take it as none of these (--unknown zeros) ",
+                            Categories::Ordinal => "",
+                        },
                     )),
                 };
             };
@@ -611,7 +615,13 @@ fn read_field(
 /// The known label that may have been meant: one that differs in capitals, blanks or dots, or by a slip of the fingers.
 fn meant(text: &str, labels: &[String]) -> String {
     let known: Vec<&str> = labels.iter().map(String::as_str).collect();
-    let near = labels.iter().find(|label| alike_key(label) == alike_key(text));
+    let value = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
+    let same = |label: &&String| {
+        let number =
+            value(label).zip(value(text)).is_some_and(|(own, other)| own.total_cmp(&other).is_eq());
+        number || alike_key(label) == alike_key(text)
+    };
+    let near = labels.iter().find(same);
     let near = near.map(String::as_str).or_else(|| mercer_learning::nearest(text, &known));
     near.map_or_else(String::new, |near| format!("; did you mean `{}`?", shown(near)))
 }
@@ -804,10 +814,12 @@ impl<'a> Expected<'a> {
             let (columns, them) =
                 if strangers.len() == 1 { ("column", "it") } else { ("columns", "them") };
             let flags: Vec<String> = strangers.iter().map(|name| shell_word(name)).collect();
+            // A comma in a name would part two.
+            let apart = strangers.iter().any(|name| name.contains(','));
             return format!(
                 "has {columns} {} that the model does not know; remove {them}, or leave {them} out (--drop {})",
                 some_of(&strangers),
-                flags.join(",")
+                flags.join(if apart { " --drop " } else { "," })
             );
         }
         counts()

@@ -168,10 +168,44 @@ fn a_file_to_predict_is_refused_with_what_to_do() {
     command.args(["--keep", "size, cm"]);
     let kept = Ended::of(&command.output().unwrap()).with_code(0).stdout;
     assert!(kept.starts_with("\"size, cm\",prediction\n"), "{kept}");
+    // Several columns that the model does not know, one of them with a comma, are left out as the error says.
+    let wider = new.replace("colour;id", "colour;\"a, b\";id").replace("red;1", "red;0;1");
+    std::fs::write(place.path("wider.csv"), wider).unwrap();
+    let told = place.run("predict m --data wider.csv --decimal ,").with_code(1).stderr;
+    assert!(told.contains("(--drop 'a, b')"), "{told}");
+    // A whole number that another program wrote with decimals.
+    std::fs::write(place.path("n.csv"), "i,t\n1,1\n2,0\n3,1\n4,0\n").unwrap();
+    std::fs::write(place.path("f.csv"), "i,t\n1,1.0\n2,0.0\n").unwrap();
+    place.run("fit --method krr --data n.csv --out n").with_code(0);
+    let told = place.run("evaluate n --data f.csv").with_code(1).stderr;
+    assert!(told.contains("class `1.0` was not seen at fit time; did you mean `1`?"), "{told}");
     // Two names in one word are two columns, as before.
     let both =
         place.run("predict m --data comma.csv --decimal , --keep id,colour").with_code(0).stdout;
     assert!(both.starts_with("id,colour,prediction\n"), "{both}");
+}
+
+/// What stands before the table does not tell its separator.
+#[test]
+fn the_separator_is_that_of_the_table() {
+    let place = place_with(&[
+        ("a.csv", "junk\nx;y;t\n1,5;2;a\n2,3;3;b\n3;1;a\n"),
+        ("b.csv", "Report of May; draft\nx,y,t\n1,2,a\n2,3,b\n3,1,a\n"),
+        ("c.csv", "%junk, a\nx;y;t\n1;2;a\n2;3;b\n3;1;a\n"),
+    ]);
+    for line in ["a.csv --skip 1 --decimal ,", "b.csv --skip 1", "c.csv --comment %"] {
+        let told = place.run(&format!("fit --method majority --out m --force --data {line}"));
+        assert!(told.with_code(0).stdout.contains("target `t`, 2 inputs"), "{line}");
+    }
+    let prices: String = (0..40)
+        .map(|row| format!("€ {},50;{}\n", row % 20, row % 2))
+        .fold("price;kind\n".to_owned(), |text, line| text + &line);
+    let sizes = prices.replace('€', "").replace(",50", " kg");
+    let place = place_with(&[("p.csv", &prices), ("s.csv", &sizes)]);
+    let told = place.run("fit --method majority --data p.csv --out m").with_code(1).stderr;
+    assert!(told.contains("`€ 0,50`, a number with a sign"), "{told}");
+    let told = place.run("fit --method majority --data s.csv --out m").with_code(0).stderr;
+    assert!(told.contains("20 categories are numbers with a word (`0 kg`)"), "{told}");
 }
 
 /// Lines before the table are counted, whatever their number.

@@ -117,6 +117,47 @@ fn the_positive_class_leaves_the_splits_alone() {
     assert_eq!(rows("rare"), rows("usual"));
 }
 
+/// The only row of one of two classes trains wherever rows are held out.
+#[test]
+fn a_rare_row_is_tuned_and_calibrated_with_others() {
+    let mut one = "x,z,kind\n".to_owned();
+    for row in 0..40 {
+        let kind = if row == 0 { "rare" } else { "usual" };
+        writeln!(one, "{row}.5,{},{kind}", row * row % 7).unwrap();
+    }
+    let two = one.replacen("1.5,1,usual", "1.5,1,rare", 1);
+    let three =
+        one.replacen("2.5,4,usual", "2.5,4,other", 1).replacen("3.5,2,usual", "3.5,2,other", 1);
+    let place = place_with(&[("one.csv", &one), ("two.csv", &two), ("three.csv", &three)]);
+    for line in [
+        "tune --method krr --data one.csv --budget 3",
+        "fit --method svm --data one.csv --tune --budget 4 --out m --force",
+        "evaluate --method svm --data two.csv --folds 5 --repeats 1 --tune --budget 3",
+        "evaluate --method svm --data two.csv --folds 2 --repeats 1 --tune --budget 3",
+        "fit --method krr --data one.csv --set cap=5 --tune --budget 2 --out m --force",
+        "evaluate --method svm --data three.csv --folds 3 --repeats 1 --calibrate",
+    ] {
+        place.run(line).with_code(0);
+    }
+    let told = place.run("evaluate --method svm --data one.csv --calibrate").with_code(2).stderr;
+    assert!(told.contains("a class has one of 32 training rows"), "{told}");
+}
+
+/// Where the target does not vary in a training part, that value is what is predicted.
+#[test]
+fn a_constant_training_part_predicts_its_value() {
+    let mut text = "day,x,y\n".to_owned();
+    for day in 0..30 {
+        let y = if day < 16 { "0.5".to_owned() } else { format!("{day}.25") };
+        writeln!(text, "{day},{},{y}", day * day % 11).unwrap();
+    }
+    let place = place_with(&[("t.csv", &text)]);
+    let found =
+        place.run("compare --methods krr,mean,gp,svr --data t.csv --time day --folds 3 --json");
+    assert!(found.stderr.contains("target `y` is 0.5 in all rows of a training part"), "{found:?}");
+    assert!(found.with_code(0).json()["methods"].as_array().unwrap().len() == 4);
+}
+
 /// A class of one row trains only; the others have an area under their curves.
 #[test]
 fn a_class_of_one_row_takes_no_metric_away() {

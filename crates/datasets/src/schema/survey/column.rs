@@ -234,6 +234,7 @@ impl Seen {
             }
         }
         sort_labels(&mut levels);
+        say_of_units(name, &levels);
         if let Some((a, b)) = spelled_twice(&levels) {
             tracing::warn!("column `{name}`: `{a}` and `{b}` are one number and two categories");
         }
@@ -256,6 +257,28 @@ impl Seen {
             );
         }
         Ok(Verdict::Holds(Holds::Categories { encoding, levels }))
+    }
+}
+
+/// Categories from which on it is no accident that they begin with numbers.
+const MEASURED: usize = 10;
+
+/// A word on categories that are numbers with a unit.
+fn say_of_units(name: &str, levels: &[String]) {
+    let measured = |level: &&String| {
+        crate::number::number(level.as_bytes())
+            .is_some_and(|(_, end)| level[end..].trim().chars().all(char::is_alphabetic))
+    };
+    let found = levels.iter().filter(measured).count();
+    if let Some(first) = levels.iter().find(measured)
+        && found >= MEASURED
+        && 10 * found >= 9 * levels.len()
+    {
+        tracing::warn!(
+            "column `{name}`: {found} categories are numbers with a word (`{}`): take the words away if they are \
+             quantities",
+            shown(first)
+        );
     }
 }
 
@@ -457,7 +480,7 @@ pub(super) fn with_sign(text: &str) -> bool {
     if grouped {
         number(&plain) && with_comma(text).is_none()
     } else {
-        text.contains(SIGNS) && number(&bare)
+        text.contains(SIGNS) && (number(&bare) || with_comma(&bare).is_some())
     }
 }
 
