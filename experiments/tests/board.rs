@@ -58,7 +58,7 @@ fn the_best_everywhere_has_rank_one_and_its_gain_is_in_points() {
     assert!(table.caption.starts_with(said), "{}", table.caption);
     assert!(table.caption.contains("of each kind: RFM (learned) 1.0, Gaussian SVM"));
     assert_eq!((first["Place"], first["Mean rank"], first["Gain (points)"]), ("1", "1.00", "5.0"));
-    assert_eq!((first["Better"], first["Better : worse on"]), ("1.00", "8:0"));
+    assert_eq!((first["P(gains a point)"], first["Won : lost"]), ("1.00", "8:0"));
     assert!(!first.contains_key("No score on"));
     assert_eq!(row(table, "Gaussian SVM")["Gain (points)"], "-"); // against itself
     assert_eq!(row(scores, "RFM")["iris"], "90.0");
@@ -87,7 +87,7 @@ fn a_tie_is_a_tie_in_any_order_of_the_repeats() {
         Some(scored(record, accuracy))
     });
     let first = row(&rendered.tables[0], "RFM");
-    assert_eq!((first["Place"], first["Better : worse on"]), ("1=", "0:0"));
+    assert_eq!((first["Place"], first["Won : lost"]), ("1=", "0:0"));
 }
 
 #[test]

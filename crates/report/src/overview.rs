@@ -71,7 +71,7 @@ pub(crate) fn best(papers: &[Paper], bars: &Bars) -> Option<String> {
     let share = |own: &(usize, usize, &str)| own.0 as f64 / own.1 as f64;
     let (agree, all, name) = shares.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
     Some(format!(
-        "Mercer re-ran them. The numbers of {name} agree most often: {agree} of {all} that are decided."
+        "Mercer re-ran them. The numbers of {name} agree most often: {agree} of {all} decided."
     ))
 }
 
