@@ -277,7 +277,7 @@ impl Sample {
     /// ```
     /// use mercer_learning::Sample;
     /// let inputs = ndarray::array![[1.0], [2.0], [1.0], [1.0]];
-    /// let sample = Sample::regression(inputs, vec![5.0, 6.0, 5.0, 7.0])?;
+    /// let sample = Sample::regression(inputs, ndarray::array![5.0, 6.0, 5.0, 7.0])?;
     /// assert_eq!(sample.distinct_rows(), 3);
     /// # Ok::<(), mercer_learning::LearningError>(())
     /// ```
