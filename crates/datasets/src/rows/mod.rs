@@ -364,13 +364,19 @@ impl RowFile {
         }
         let io = DataError::io(Path::new(&self.name));
         let (mut reader, mut start) = (self.reader()?.take(LOOKED_AT), Vec::new());
+        // How many lines stand before each of those that are looked at, where some are not.
+        let mut before = Vec::new();
         let read = if self.skipped > 0 || self.comment.is_some() {
             let mut all = Vec::new();
             let remark =
                 |line: &&[u8]| self.comment.is_some_and(|begin| line.first() == Some(&begin));
             reader.read_to_end(&mut all).and_then(|_| {
-                let lines = all.split_inclusive(|&byte| byte == b'\n').skip(self.skipped);
-                let kept: Vec<u8> = lines.filter(|line| !remark(line)).flatten().copied().collect();
+                let lines = all.split_inclusive(|&byte| byte == b'\n').enumerate();
+                let mut kept = Vec::new();
+                for (at, line) in lines.skip(self.skipped).filter(|(_, line)| !remark(line)) {
+                    before.push(at);
+                    kept.extend_from_slice(line);
+                }
                 prelude::lines(kept.as_slice(), &mut start)
             })
         } else {
@@ -378,10 +384,9 @@ impl RowFile {
         };
         read.map_err(io)?;
         let found = prelude::of(&start, given.then_some(expected), expected);
-        // Between remarks its lines are not those of the file: they are blank or remarks themselves.
-        let before = if self.comment.is_some() { 0 } else { found.skipped };
+        let table = before.get(found.skipped).copied();
         self.format = RowFormat::Text(found.separator);
-        self.prelude = self.skipped + before;
+        self.prelude = table.unwrap_or(self.skipped + found.skipped);
         if let Some(told) = found.told {
             tracing::info!("{}: {told}", self.name);
         }

@@ -292,3 +292,21 @@ fn zeros_behind_packed_text_are_no_member() {
     let broken = [packed(b"1,2\n"), b"junk".to_vec()].concat();
     assert!(all(&broken, RowFormat::Text(b',')).is_err());
 }
+
+/// Remarks of two kinds, and the line that names the separator, stand before the table whatever else is skipped.
+#[test]
+fn all_that_stands_before_a_table_is_passed() {
+    for (text, skipped) in [
+        ("sep=;\n% a, b\nx;y\n1;2\n", 0),
+        ("# made by hand\n% a, b\n# again\nx;y\n1;2\n", 0),
+        ("title, long\n# made by hand\n%\nx;y\n1;2\n", 1),
+    ] {
+        let file = RowFile::spooled(text.as_bytes(), "f.csv", None).unwrap();
+        let file = file.skipping(skipped, Some(b'%')).unwrap();
+        let mut rows = file.rows().unwrap();
+        let (line, row) = rows.next().unwrap().unwrap();
+        let Row::Fields(fields) = row else { panic!("a table") };
+        assert_eq!((fields.len(), fields.field(0).text()), (2, "x".to_owned()), "{text:?}");
+        assert_eq!(line, text.lines().position(|line| line == "x;y").unwrap() + 1);
+    }
+}
