@@ -19,11 +19,14 @@ impl Outside {
     }
 }
 
-/// Changes with the declaration and with the files of the command.
+/// Changes with the declaration and with the files beside it: parts of the command, and the module of an estimator.
 fn revision(declared: &Declared, folder: &Path) -> u32 {
     let mut hash = Sha256::new();
     hash.update(format!("{declared:?}"));
-    for part in &declared.command {
+    let estimators = [&declared.classifier, &declared.regressor].into_iter().flatten();
+    let modules = estimators.filter_map(|own| own.split([':', '.']).next());
+    let modules = modules.map(|module| format!("{module}.py"));
+    for part in declared.command.iter().cloned().chain(modules) {
         if let Ok(bytes) = std::fs::read(folder.join(part)) {
             hash.update(bytes);
         }

@@ -12,16 +12,20 @@ import sys
 def missing(error):
     package = {"sklearn": "scikit-learn"}.get(error.name, error.name)
     install = f"{sys.executable} -m pip install {package}"
-    return f"this Python has no module {error.name}: {install}, or name another Python by MERCER_PYTHON"
+    return (
+        f"this Python has no module {error.name}: {install}, name another Python by MERCER_PYTHON,"
+        f" or put {error.name.split('.')[0]}.py beside the file that names it"
+    )
 
 
 def estimator(request):
     import importlib
+    import inspect
 
     module, name = request["estimator"].split(":")
     kind = getattr(importlib.import_module(module), name)
     settings = {name: value for name, value in request["settings"].items() if value is not None}
-    known = kind().get_params()
+    known = inspect.signature(kind).parameters  # a class of one's own need not have get_params
     if "random_state" in known:
         settings.setdefault("random_state", request["seed"])
     if "n_jobs" in known:
@@ -70,6 +74,7 @@ def answer(folder):
 
 
 def main():
+    sys.path.append(os.getcwd())  # a module beside the file that names it
     answers, sys.stdout = sys.stdout, sys.stderr  # what an estimator prints is no answer
     for line in sys.stdin:
         try:
