@@ -10,13 +10,16 @@ pub(crate) fn rules() -> String {
     format!(
         "Each claim, the paper's or ours, is checked in each variant. It holds, fails, or is inconclusive, at 5 %, adjusted by Holm within its family. Best on almost all is tested without the adjustment. The paper's claims in a variant are one family, ours another.\n\n\
          Our gain beside the printed one:\n\n\
-         - As the paper's: our 95 % interval is above 0, and the two gains do not differ.\n\
-         - Not told apart from 0, nor from the paper's: our interval holds 0 and does not differ from the printed gain.\n\
-         - Smaller or larger: our interval is above 0, and below or above the printed gain.\n\
-         - Not shown, and below the paper's: our interval holds 0 and is below the printed gain. The reverse: it is below 0. Such a claim fails if Holm's p of that gap is below 5 %, unless the test below shows a gain.\n\
-         - Replication Bayes factor: the odds of the printed gain against no gain.\n\n\
+         | our gain | our 95 % interval |\n\
+         |:--|:--|\n\
+         | as the paper's | above 0, and the two gains do not differ |\n\
+         | smaller, larger | above 0, and below or above the printed gain |\n\
+         | not told apart from 0, nor from the paper's | holds 0, and the two gains do not differ |\n\
+         | not shown, and below the paper's | holds 0, and is below the printed gain |\n\
+         | the reverse | below 0 |\n\n\
+         The gain in the first line is over the datasets that have a printed gain. In the last two rows a claim fails if Holm's p of the gap to the printed gain is below 5 %, unless the test below shows a gain. The replication Bayes factor is the odds of the printed gain against no gain.\n\n\
          The test of a claim:\n\n\
-         - Over datasets: Stouffer's combination of the one-sided p of each dataset, from its repeats. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
+         - Over datasets: Stouffer's combination of the one-sided p of each dataset, from its repeats; the p printed is two-sided. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
          - On named datasets: the test on each.\n\
          - Without a printed gain: a mean gain whose 95 % interval lies within a point of 0 makes the claim fail, once each dataset has three repeats.\n\
          - A difference below 0.1 points, or 1 % of an error, counts as none. So does a tie on a grid.\n\
@@ -88,10 +91,10 @@ fn of_family<'a>(
         let confirmed = shown.iter().any(|result| result.holds == Holds::Yes);
         let refuted = shown.iter().any(|result| result.holds == Holds::No);
         let overall = match (confirmed, refuted) {
-            (true, false) => "Holds",
-            (false, true) => "Fails",
-            (true, true) => "Mixed",
-            (false, false) => "Inconclusive",
+            (true, false) => verdict_in("Holds", Holds::Yes, &shown),
+            (false, true) => verdict_in("Fails", Holds::No, &shown),
+            (true, true) => "Mixed".to_owned(),
+            (false, false) => "Inconclusive".to_owned(),
         };
         let quote = claim.quote.as_ref().map_or_else(String::new, |words| format!("“{words}”, "));
         let group = format!("{overall}: {} · {quote}{}", claim.text, claim.source);
@@ -116,6 +119,16 @@ fn of_family<'a>(
         }
     }
     table
+}
+
+/// `Holds`, or `Holds in released` where another variant decides nothing.
+fn verdict_in(word: &str, verdict: Holds, shown: &[&ClaimResult]) -> String {
+    let (own, rest): (Vec<&ClaimResult>, Vec<_>) = shown
+        .iter()
+        .filter(|result| result.holds != Holds::NotApplicable)
+        .partition(|result| result.holds == verdict);
+    let names: Vec<&str> = own.iter().map(|result| result.variant.as_str()).collect();
+    if rest.is_empty() { word.to_owned() } else { format!("{word} in {}", names.join(", ")) }
 }
 
 /// Our gain in points, and the printed one where there is one.
@@ -164,15 +177,14 @@ pub(crate) fn by_rule(catalogue: &Catalogue, results: &[ClaimResult]) -> [Table;
 
 /// Where nothing is decided, the p that leaves it open stands on the first line.
 fn with_p_first(numbers: &str) -> String {
-    let (p, mut others): (Vec<&str>, Vec<&str>) =
-        numbers.split("; ").partition(|part| part.contains("Holm's p over"));
-    match p.first().filter(|_| !others.is_empty()) {
-        Some(p) => {
-            let first = format!("{}, {p}", others.remove(0));
-            [vec![first.as_str()], others].concat().join("; ")
-        }
-        None => numbers.to_owned(),
+    let (p, mut others): (Vec<&str>, Vec<&str>) = numbers
+        .split("; ")
+        .partition(|part| part.contains("Holm's p over") || part.starts_with("gap to"));
+    if p.is_empty() || others.is_empty() {
+        return numbers.to_owned();
     }
+    let first = [vec![others.remove(0)], p].concat().join(", ");
+    [vec![first.as_str()], others].concat().join("; ")
 }
 
 /// Its verdict, and its numbers.
@@ -206,6 +218,13 @@ mod tests {
     fn an_open_claim_says_its_p_on_the_first_line() {
         let found = with_p_first("gain 1; better on 2; Holm's p over 3 claims = 0.12");
         assert_eq!(found, "gain 1, Holm's p over 3 claims = 0.12; better on 2");
+        let both = with_p_first(
+            "gain 1; Holm's p over 3 claims = 1.00; gap to the printed gain, p = 0.06",
+        );
+        assert_eq!(
+            both,
+            "gain 1, Holm's p over 3 claims = 1.00, gap to the printed gain, p = 0.06"
+        );
         assert_eq!(with_p_first("best on 2"), "best on 2");
     }
 }

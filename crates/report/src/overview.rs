@@ -55,8 +55,9 @@ pub(crate) fn overview(
     }
 }
 
-/// Whose printed numbers hold up best, by their share of those that agree or differ; none unless each paper has some.
-pub(crate) fn best(papers: &[Paper], bars: &Bars) -> Option<String> {
+/// Which paper holds up best, by its numbers that agree among those that agree or differ, and by its claims that hold;
+/// none unless each paper has some of both.
+pub(crate) fn best(papers: &[Paper], bars: &Bars, claims: &[ClaimResult]) -> Option<String> {
     let of = |paper: &Paper| {
         let counts = &bars.rows.iter().find(|bar| bar.name == paper.name)?.counts;
         let sum = |names: &[&str]| -> usize {
@@ -67,12 +68,25 @@ pub(crate) fn best(papers: &[Paper], bars: &Bars) -> Option<String> {
         let all = agree + sum(&["explained", "cause unknown", "unexplained"]);
         (all > 0).then_some((agree, all, paper.name))
     };
-    let shares: Vec<(usize, usize, &str)> = papers.iter().map(of).collect::<Option<_>>()?;
-    let share = |own: &(usize, usize, &str)| own.0 as f64 / own.1 as f64;
-    let (agree, all, name) = shares.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let claimed = |paper: &Paper| {
+        let counts = claims_of(claims, paper.key);
+        let all = counts.iter().sum();
+        (all > 0).then_some((counts[0], all, paper.name))
+    };
+    let (agree, decided, by_numbers) = largest_share(papers.iter().map(of))?;
+    let (hold, all, by_claims) = largest_share(papers.iter().map(claimed))?;
     Some(format!(
-        "Mercer re-ran them. The numbers of {name} agree most often: {agree} of {all} decided."
+        "Best by numbers: {by_numbers}, {agree} of {decided} decided agree. Best by claims: {by_claims}, {hold} of {all} hold."
     ))
+}
+
+/// Part, whole and name; none unless each paper has them.
+type Share<'a> = (usize, usize, &'a str);
+
+fn largest_share<'a>(shares: impl Iterator<Item = Option<Share<'a>>>) -> Option<Share<'a>> {
+    let shares: Vec<Share<'a>> = shares.collect::<Option<_>>()?;
+    let share = |own: &Share<'_>| own.0 as f64 / own.1 as f64;
+    shares.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
 /// Our gains beside the printed one; nothing where none is run.
@@ -91,7 +105,7 @@ fn headline(claims: &[ClaimResult], headline: &Headline) -> Option<String> {
         let _ = write!(said, ", {word} {}", number(effect.ours, 1));
         if effect.datasets != count {
             let (count, printed) = (effect.datasets, number(effect.printed, 1));
-            let _ = write!(said, " (on {count}: paper {printed})");
+            let _ = write!(said, " (paper on these {count} datasets: {printed})");
         }
     }
     Some(said)

@@ -35,7 +35,7 @@ pub(crate) fn pages(
     machine: Vec<Link>,
     again: Option<String>,
 ) -> Result<Vec<Report>, ExperimentError> {
-    let mut pages = vec![start(context, bars, again)];
+    let mut pages = vec![start(context, bars, claims, again)];
     let papers = context.catalogue.papers();
     let answers = answers(context.catalogue, claims)?;
     for paper in papers {
@@ -70,9 +70,14 @@ pub(crate) fn pages(
     Ok(pages)
 }
 
-fn start(context: &RenderContext<'_>, bars: Bars, again: Option<String>) -> Report {
+fn start(
+    context: &RenderContext<'_>,
+    bars: Bars,
+    claims: &[ClaimResult],
+    again: Option<String>,
+) -> Report {
     let texts = context.catalogue.texts();
-    let best = best(context.catalogue.papers(), &bars);
+    let best = best(context.catalogue.papers(), &bars, claims);
     let mut came_out = Section::new("what-came-out", "What came out");
     if !bars.rows.is_empty() {
         came_out = came_out.block(Block::Bars(bars));
@@ -171,7 +176,8 @@ fn judged<'a>(
         let group =
             rows().find(|row| row.id.as_ref() == Some(&id)).and_then(|row| row.group.as_ref());
         let Some((outcome, _)) = group.and_then(|group| group.split_once(':')) else { continue };
-        if let Some((.., count)) = counts.iter_mut().find(|(word, ..)| *word == outcome) {
+        let outcome = outcome.split(' ').next();
+        if let Some((.., count)) = counts.iter_mut().find(|(word, ..)| Some(*word) == outcome) {
             *count += 1;
         }
         first = first.or(Some(id));

@@ -163,7 +163,7 @@ fn the_readme_does_what_it_says() {
     refers(&root(), "CONTRIBUTING.md", &read("CONTRIBUTING.md"));
     // `./setup` and the recipes are what `.ci/run` begins with.
     let (first, own) = ("```sh\n./setup && just reproduce\n```", "target/release/mercer ");
-    assert!(text.contains(first) && text.contains("after `just build`"));
+    assert!(text.contains(first) && text.contains("After `just build`:"));
     let text = text.replace(first, "").replace(own, "mercer ");
     assert!(run("README.md", &text) >= 6);
     let snippet = blocks(&text).into_iter().find(|(info, _)| info == "rust").unwrap().1;

@@ -196,7 +196,9 @@ pub(super) fn combined(
         _ => Holds::Undecided,
     };
     let shown = probability(p);
-    let _ = write!(numbers, "; Stouffer over the repeats of {}: p = {shown}", p_greater.len());
+    let against = if test.z < 0.0 { " against it" } else { "" };
+    let count = counted(p_greater.len(), "dataset");
+    let _ = write!(numbers, "; Stouffer over the repeats of {count}: p = {shown}{against}");
     Ok((holds, Some(p)))
 }
 

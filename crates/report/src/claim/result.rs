@@ -93,30 +93,44 @@ pub(crate) fn adjust_family(results: &mut [ClaimResult]) -> Result<(), Experimen
                 Ok(holm(&with)?[place])
             };
             let mut adjusted = adjusted_to(result.p.unwrap_or(1.0))?;
+            let mut missed = None;
             let decided = matches!(result.holds, Holds::Yes | Holds::No);
             if !(decided && adjusted < LEVEL) {
                 if decided {
                     (result.holds, result.rule) = (Holds::Undecided, Rule::Adjusted);
                 }
-                if let Some((rule, p)) = result.otherwise
-                    && adjusted_to(p)? < LEVEL
-                {
-                    (result.holds, result.rule, adjusted) = (Holds::No, rule, adjusted_to(p)?);
+                if let Some((rule, p)) = result.otherwise {
+                    let p = adjusted_to(p)?;
+                    if p < LEVEL {
+                        (result.holds, result.rule, adjusted) = (Holds::No, rule, p);
+                    } else {
+                        missed = Some((rule, p));
+                    }
                 }
             }
             result.adjusted = Some(adjusted);
             if count > 1 {
                 let p = mercer_render::probability(adjusted);
-                let of = match result.rule {
-                    Rule::PrintedGain => "gap to the printed gain, ",
-                    Rule::Equal => "within a point of 0, ",
-                    _ => "",
-                };
+                let of = tested_against(result.rule);
                 let _ = write!(result.numbers, "; {of}Holm's p over {count} claims = {p}");
+                // What a reader of "reversed, inconclusive" looks for.
+                if let Some((rule, p)) = missed {
+                    let (of, p) = (tested_against(rule), mercer_render::probability(p));
+                    let _ = write!(result.numbers, "; {of}p = {p}");
+                }
             }
         }
     }
     Ok(())
+}
+
+/// What the p of a rule is about, where it is not the claim itself.
+fn tested_against(rule: Rule) -> &'static str {
+    match rule {
+        Rule::PrintedGain => "gap to the printed gain, ",
+        Rule::Equal => "within a point of 0, ",
+        _ => "",
+    }
 }
 
 #[cfg(test)]
@@ -174,6 +188,17 @@ mod tests {
         let refuted = (Holds::No, Rule::PrintedGain);
         let expected = [refuted, refuted, (yes, Rule::Combined), (undecided, Rule::Combined)];
         assert_eq!(found, expected);
+        // The printed gain is not excluded either: its p is printed.
+        let mut of_size = [
+            ClaimResult {
+                otherwise: Some((Rule::PrintedGain, 0.2)),
+                ..result("d", Holds::Undecided, Some(0.7))
+            },
+            result("d", Holds::Undecided, Some(0.6)),
+        ];
+        adjust_family(&mut of_size).unwrap();
+        let said = "n; Holm's p over 2 claims = 1.00; gap to the printed gain, p = 0.40";
+        assert_eq!((of_size[0].numbers.as_str(), of_size[0].holds), (said, undecided));
         // Alone in its family.
         assert_eq!((results[4].numbers.as_str(), results[4].adjusted), ("n", Some(0.03)));
     }
