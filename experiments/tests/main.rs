@@ -19,4 +19,5 @@ mod published;
 mod readme;
 mod specs;
 mod unsafe_blocks;
+mod verdicts;
 mod watched;

@@ -1,19 +1,23 @@
 //! The pages of the report: what stands on which, and how they are called.
 
+mod chapters;
+mod methods;
+
+pub(crate) use chapters::of_markdown;
+use chapters::{guide, of_tour};
+use methods::methods_page;
+
 use crate::claim::{Claim, ClaimResult, Family};
 use crate::claims_report::{answers, answers_id, rules};
 use crate::coverage::RULES;
 use crate::finding::Mistake;
 use crate::overview::{best, decided};
 use crate::shown::{METHOD, PIPE, Shown};
-use crate::{Artefact, Catalogue, Drawing, Files, Texts};
+use crate::{Artefact, Drawing};
 use crate::{ExperimentError, Paper, RenderContext, Rendered};
-use mercer_learning::{Method, Shape, Task, Tasks};
 use mercer_render::{Badge, Bars, Block, Finding, Kind, Link, Report, Section, Table};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::path::Path;
 
 type Own<'a> = (&'a Artefact, Rendered);
 
@@ -206,23 +210,6 @@ const OUTCOMES: [(&str, Kind); 4] = [
     ("Inconclusive", Kind::Neutral),
 ];
 
-/// The sections of a paper's chapter that open its page.
-fn of_tour(texts: &Texts, paper: &str) -> Vec<Section> {
-    let Some((_, chapter)) = texts.tours.iter().find(|(key, _)| *key == paper) else {
-        return Vec::new();
-    };
-    let part = |(id, head): (&str, &str)| {
-        let (_, rest) = chapter.split_once(&format!("\n## {head}\n"))?;
-        let text = rest.split("\n## ").next().unwrap_or_default().trim();
-        let text = Block::Text(relinked(text, texts.chapters));
-        Some(Section::new(format!("{paper}-{id}"), head).block(text))
-    };
-    [("came-out", "What came out"), ("why", "Why numbers differ")]
-        .into_iter()
-        .filter_map(part)
-        .collect()
-}
-
 /// The usual variants among these rows, in words.
 fn variants(claims: &[Block]) -> String {
     let has = |name: &str| {
@@ -370,106 +357,6 @@ fn finding_page(
     Ok((!page.sections.is_empty()).then_some(page))
 }
 
-/// Every method that fits a table: what it costs and what can be set.
-fn methods_page(catalogue: &Catalogue, methods: &[Method], rendered: &[Own<'_>]) -> Report {
-    let mut board = rendered.iter().filter(|(artefact, _)| is_board(artefact));
-    let ranked = board.find_map(|(_, own)| own.tables.first());
-    let curves: Vec<&str> = catalogue.curves().iter().map(|curve| curve.method.name).collect();
-    let mut page = Report::new("Methods")
-        .subtitle("What each computes, when to choose it, what it costs and what can be set, with the defaults on 1000 rows of 10 columns in 2 classes. In formulas: n rows, d columns, D features, K outputs. A click opens a method.")
-        .page("methods.html", METHODS);
-    for (tasks, id, head) in [
-        (Tasks::Both, "methods", "Classification and regression"),
-        (Tasks::Classification, "classifiers", "Classification"),
-        (Tasks::Regression, "regressors", "Regression"),
-    ] {
-        let own = methods.iter().filter(|method| method.tasks == tasks);
-        let own = own.filter(|method| !curves.contains(&method.name));
-        let own = own.map(|method| described(method, ranked)).collect();
-        page = page.section(Section::new(id, head).block(Block::Findings(own)));
-    }
-    page
-}
-
-/// `pairs (20000 if unset)` for `given(pairs, 20000)` of a cost.
-fn readable(cost: &str) -> String {
-    let mut out = cost.to_owned();
-    while let Some(start) = out.find("given(") {
-        let inside = start + "given(".len();
-        let Some(end) = out[inside..].find(')').map(|at| inside + at) else { break };
-        let own = out[inside..end].replacen(", ", " (", 1);
-        out.replace_range(start..=end, &format!("{own} if unset)"));
-    }
-    out
-}
-
-/// Its place in a table of ranks, whose columns are place, method, kind and mean rank.
-fn place(method: &Method, ranked: &Table) -> Option<String> {
-    let title = method.title.replace(" (scikit-learn)", "");
-    let row =
-        ranked.rows.iter().find(|row| row.cells.get(1).is_some_and(|cell| cell.text == title))?;
-    let (place, rank, of) = (&row.cells.first()?.text, &row.cells.get(3)?.text, ranked.rows.len());
-    Some(format!(" [Leaderboard](leaderboard/board): place {place} of {of}, mean rank {rank}."))
-}
-
-fn described(method: &Method, ranked: Option<&Table>) -> Finding {
-    let Method { name, title, summary, formula, when, cites, cost, .. } = method;
-    let place = ranked.and_then(|ranked| place(method, ranked)).unwrap_or_default();
-    let rival = if *name == "gaussian-svm" { "kernel-ridge" } else { "gaussian-svm" };
-    let target = if method.tasks == Tasks::Regression {
-        "a column of numbers"
-    } else {
-        "a column of classes"
-    };
-    let costs = if name.starts_with('@') {
-        "What it costs is measured alone: see the leaderboard.".to_owned()
-    } else {
-        let [fit, predict, memory] = [cost.fit, cost.predict, cost.memory].map(readable);
-        format!("Cost of a fit: {fit}. Of a prediction: {predict}. Memory: {memory}.")
-    };
-    let mut body = format!(
-        "For: {when}.{place}\n\n\
-         ```\n{formula}\n```\n\n\
-         {cites}. {costs}\n\n\
-         ```\nmercer fit --method {name} --data your.csv --target COLUMN # {target}\n\
-         mercer compare --methods {name},{rival} --data your.csv --target COLUMN\n```\n"
-    );
-    let task = if method.tasks == Tasks::Regression {
-        Task::Regression
-    } else {
-        Task::Classification { classes: 2 }
-    };
-    // A program of another language has no class of its own.
-    if !name.starts_with('@') {
-        let class = method.class_name(task);
-        let _ = write!(body, "\n```\nmodel = mercer.{class}().fit(X, y) # Python\n```\n");
-    }
-    let defaults = method.begun(&Shape { rows: 1000, features: 10, task });
-    let settings = (method.settings)();
-    if !settings.is_empty() {
-        body.push_str("\n| setting | by default | allowed | meaning |\n|---|---|---|---|\n");
-        for setting in settings.iter().filter(|setting| method.offers(setting)) {
-            let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-            let (allowed, meaning) = (cell(&setting.allowed()), cell(&setting.meaning));
-            let default = defaults.get(setting.name).unwrap_or(&setting.default);
-            let default = match default.as_f64() {
-                Some(number) if default.to_string().len() > 9 => {
-                    let rounded: f64 = format!("{number:.2e}").parse().unwrap_or(number);
-                    rounded.to_string()
-                }
-                _ => cell(&default.to_string()),
-            };
-            let _ = writeln!(body, "| `{}` | {default} | {allowed} | {meaning} |", setting.name);
-        }
-    }
-    Finding {
-        id: format!("method-{name}"),
-        title: format!("{title} (`{name}`): {summary}").replace('`', ""),
-        body,
-        ..Finding::default()
-    }
-}
-
 fn method(
     context: &RenderContext<'_>,
     rendered: &[Own<'_>],
@@ -500,89 +387,6 @@ fn method(
     }
     page = Shown::of(context, rendered)?.provenance(page, context);
     Ok(page.section(source_section(rendered)))
-}
-
-/// The chapters of the book.
-fn guide(chapters: Files) -> Vec<Report> {
-    let title =
-        |text: &'static str| text.lines().next().unwrap_or_default().trim_start_matches("# ");
-    let link = |(name, text): &(&str, &'static str)| format!("[{}](./{name}.html)", title(text));
-    let all: Vec<String> = chapters.iter().map(link).collect();
-    let page = |(name, text): &(&str, &'static str)| {
-        let page = of_markdown(
-            &relinked(&shown_lines(text), chapters),
-            &format!("{name}.md"),
-            name,
-            GUIDE,
-        );
-        page.subtitle(all.join(" · "))
-    };
-    chapters.iter().map(page).collect()
-}
-
-/// A chapter without the lines of its Rust examples that only its tests need.
-fn shown_lines(text: &str) -> String {
-    let mut rust = false;
-    let keep = |line: &&str| {
-        if let Some(info) = line.strip_prefix("```") {
-            rust = info.starts_with("rust");
-        }
-        !(rust && (line.trim() == "#" || line.starts_with("# ")))
-    };
-    text.split_inclusive('\n').filter(keep).collect()
-}
-
-/// Links of a chapter to others lead to their pages; what stands outside the site keeps its words alone.
-fn relinked(text: &str, chapters: Files) -> String {
-    let mut parts = text.split("](");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let Some((target, rest)) = part.split_once(')') else {
-            let _ = write!(out, "]({part}");
-            continue;
-        };
-        let name = target.strip_suffix(".md");
-        let page = target.strip_prefix("../../reports/").filter(|page| page.contains(".html"));
-        let table = target.strip_prefix("../../reports/").and_then(|path| path.strip_suffix(".md"));
-        if let Some(page) = page {
-            let _ = write!(out, "](./{page}){rest}");
-        } else if let Some(table) = table.filter(|table| table.contains('/')) {
-            let _ = write!(out, "]({table}){rest}");
-        } else if chapters.iter().any(|(own, _)| Some(*own) == name) {
-            let _ = write!(out, "](./{}.html){rest}", name.unwrap_or_default());
-        } else if name.is_some() || target.starts_with("../") {
-            if let Some(start) = out.rfind('[') {
-                out.remove(start);
-            }
-            out.push_str(rest);
-        } else {
-            let _ = write!(out, "]({part}");
-        }
-    }
-    out
-}
-
-/// A page of Markdown below an entry of the header: its title, and a section for each head of the second level.
-pub(crate) fn of_markdown(markdown: &str, file: &str, title: &str, label: &str) -> Report {
-    let (first, rest) = markdown.split_once('\n').unwrap_or((markdown, ""));
-    let (title, body) = match first.strip_prefix("# ") {
-        Some(own) => (own.trim(), rest),
-        None => (title, markdown),
-    };
-    let mut parts = body.split("\n## ");
-    let about = parts.next().unwrap_or_default().trim();
-    let page = Path::new(file).with_extension("html").display().to_string();
-    let mut report = Report::new(title).page(page, label);
-    if !about.is_empty() {
-        let section = Section::new("about", "");
-        report = report.section(section.block(Block::Text(about.to_owned())));
-    }
-    for (number, part) in parts.enumerate() {
-        let (head, text) = part.split_once('\n').unwrap_or((part, ""));
-        let section = Section::new(format!("part-{}", number + 1), head.trim());
-        report = report.section(section.block(Block::Text(text.trim().to_owned())));
-    }
-    report
 }
 
 /// Where in the code each artefact stands.
@@ -697,16 +501,6 @@ fn about(papers: &[Paper], id: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_chapter_links_to_chapters_alone() {
-        let text = "[a](b.md), [c](../x.md#y) ([d](https://e.f)) `g[0](h)`";
-        assert_eq!(shown_lines("# a\n```rust\n# x\ny\n```\n# b\n"), "# a\n```rust\ny\n```\n# b\n");
-        let found = relinked(text, &[("b", "")]);
-        let page = relinked("[a](../../reports/findings.html#x)", &[]);
-        assert_eq!(page, "[a](./findings.html#x)");
-        assert_eq!(found, "[a](./b.html), c ([d](https://e.f)) `g[0](h)`");
-    }
 
     #[test]
     fn artefacts_have_the_labels_of_their_papers() {

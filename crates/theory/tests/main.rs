@@ -6,3 +6,4 @@ mod calculators;
 mod hyper;
 mod mce;
 mod rftk;
+mod rftk_averages;

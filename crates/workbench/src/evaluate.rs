@@ -1,6 +1,10 @@
+mod scores;
+
+use scores::{estimates, pooled};
+
 use crate::fit::{FittedTo, finite};
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
-use crate::intervals::{Interval, NamedInterval, alike};
+use crate::intervals::NamedInterval;
 use crate::kernel_matrix::{of_matrix, require_whole};
 use crate::notes::{
     classes_missing, held_at_random, looks_grouped, rows_left_out, sorted_by_class, wrong_way,
@@ -14,10 +18,7 @@ use crate::{
     primary, require_weighing,
 };
 use mercer_datasets::Truths;
-use mercer_learning::{
-    Method, Metric, Predictions, Settings, Streams, Task, by_class, confusion, counted,
-};
-use mercer_statistics::{corrected_t, summarise};
+use mercer_learning::{Method, Metric, Predictions, Settings, Streams, Task, by_class, confusion};
 use ndarray::Array2;
 use rand::Rng;
 use serde::Serialize;
@@ -353,83 +354,11 @@ fn balance(
     named.map(|(metric, at)| (metric.name().to_owned(), Some(mean(at)), note.clone())).to_vec()
 }
 
-/// Over the parts that have it.
-fn mean_over(scores: &[Scores], name: &str) -> Option<f64> {
-    let values: Vec<f64> = scores.iter().filter_map(|own| own.get(name).copied()).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
 /// Test rows that do not tell how much of their variance is explained.
 const FEW: usize = 5;
 
 /// Columns up to which the importance is measured.
 const IMPORTANCES: usize = 2000;
-
-/// Metrics that some test part does not define: the R² of one row, the area under the curve without one of the classes.
-/// Also the root of the mean square where every part has one row. They are over all rows of a repeat, which its folds
-/// test once each; then the mean over the repeats. Each with a note; without a value where no rows define it. Before
-/// them all rows of the first repeat.
-fn pooled(
-    splitting: Splitting,
-    scores: &[Scores],
-    said: Vec<NamedInterval>,
-) -> (NamedInterval, Vec<(String, Option<f64>, String)>) {
-    let per_repeat = match splitting {
-        Splitting::Folds { folds, .. } => folds,
-        Splitting::HoldOut { .. } => 1,
-    };
-    let of_one_row = said.iter().all(|said| said.truths.len() == 1);
-    let of_few = said.iter().filter(|said| said.truths.len() < FEW).count();
-    let scores_known = said[0].shares.is_some() || said[0].decisions.is_some();
-    let regression = matches!(said[0].truths, Truths::Values(_));
-    let mut said = said.into_iter();
-    let mut repeats = Vec::new();
-    while let Some(first) = said.next() {
-        repeats.push(said.by_ref().take(per_repeat - 1).fold(first, NamedInterval::and));
-    }
-    let of_repeats: Vec<Scores> = repeats.iter().map(NamedInterval::scores).collect();
-    let mean = |name: &str| {
-        let values: Option<Vec<f64>> =
-            of_repeats.iter().map(|own| own.get(name).copied()).collect();
-        values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let parts = counted(scores.len(), "test part", "test parts");
-    let mut found = Vec::new();
-    let names: &[&str] = if regression { &["r2", "mape"] } else { &["auc", "average-precision"] };
-    // Without scores no part defines them, and that is no news.
-    for name in names.iter().copied().filter(|_| regression || scores_known) {
-        let without = scores.iter().filter(|own| !own.contains_key(name)).count();
-        if without == 0 && name == "r2" && of_few > 0 {
-            let told = format!(
-                "`r2` says little of test parts of fewer than {FEW} rows: it is taken over all rows of a repeat, and \
-                 has no interval"
-            );
-            found.push((name.to_owned(), mean(name), told));
-        }
-        if without == 0 {
-            continue;
-        }
-        // Scores of different fits are not on one scale: an order of all rows is the last resort.
-        let some = name != "r2" && without < scores.len();
-        let value = if some { mean_over(scores, name) } else { mean(name) };
-        let instead = match value {
-            Some(_) if some => "it is the mean over the others, and has no interval",
-            Some(_) => "it is taken over all rows of a repeat, and has no interval",
-            None => "it is left out",
-        };
-        found.push((
-            name.to_owned(),
-            value,
-            format!("`{name}` is not defined on {without} of {parts}: {instead}"),
-        ));
-    }
-    if regression && of_one_row && per_repeat > 1 {
-        let note =
-            "test parts of one row: `rmse` is taken over all rows of a repeat, and has no interval";
-        found.push((Metric::Rmse.name().to_owned(), mean(Metric::Rmse.name()), note.to_owned()));
-    }
-    (repeats.swap_remove(0), found)
-}
 
 /// Refuses the importance of columns that are none, or too many.
 fn refuse_importance(table: &Table, choices: &Choices<'_>) -> Result<(), WorkbenchError> {
@@ -563,58 +492,9 @@ pub fn evaluate_model(
     })
 }
 
-/// What a metric cannot leave.
-fn range_of(name: &str) -> (f64, f64) {
-    match name {
-        "r2" => (f64::NEG_INFINITY, 1.0),
-        "auc" | "average-precision" | "f1" | "precision" => (0.0, 1.0),
-        "brier" => (0.0, 2.0),
-        accuracy if accuracy.ends_with("accuracy") => (0.0, 1.0),
-        _ => (0.0, f64::INFINITY),
-    }
-}
-
 /// Where the resampling of test rows begins.
 fn resampling_seed(streams: &Streams) -> u64 {
     streams.child("intervals").rng("test rows").r#gen()
-}
-
-fn estimates(
-    splits: &[Scores],
-    mut of_one: BTreeMap<String, Interval>,
-    test_over_train: f64,
-) -> Result<BTreeMap<String, Estimate>, WorkbenchError> {
-    let mut estimates = BTreeMap::new();
-    // A metric that one split lacks (no variance there) has no mean over all.
-    let names =
-        splits[0].keys().filter(|name| splits.iter().all(|split| split.contains_key(*name)));
-    for name in names {
-        let values: Vec<f64> = splits.iter().map(|split| split[name]).collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let std = summarise(&values).filter(|_| values.len() > 1).map(|summary| {
-            // What rounding makes of none is none.
-            if alike(&values) { 0.0 } else { summary.sample_std }
-        });
-        let interval = if values.len() > 1 {
-            // The mean's distance from 0, with the variance of overlapping training parts.
-            let test = corrected_t(&values, test_over_train)?;
-            let (low, high) = test.interval(0.95);
-            let (least, most) = range_of(name);
-            let ends = (low.max(least), high.min(most));
-            let by = if test_over_train > 0.0 {
-                "corrected resampled t over the splits"
-            } else {
-                "t over the folds, drawn once"
-            };
-            let by = by.to_owned();
-            (!alike(&values)).then_some(Interval { ends, by })
-        } else {
-            of_one.remove(name)
-        };
-        let (interval, interval_by) = interval.map(|found| (found.ends, found.by)).unzip();
-        estimates.insert(name.clone(), Estimate { mean, std, interval, interval_by });
-    }
-    Ok(estimates)
 }
 
 /// What a method is worth that does not look at the inputs: the share of the most frequent class,
@@ -637,83 +517,4 @@ pub(crate) fn chance(table: &Table) -> (Metric, f64) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Choices;
-    use mercer_baselines::BASELINES;
-    use mercer_datasets::{RowFile, SchemaOptions};
-    use std::fmt::Write as _;
-
-    /// 60 rows of a common class, three of a rare one that lies apart, and one of a third.
-    fn skewed() -> Table {
-        let mut text = "x,kind\n".to_owned();
-        for row in 0..60 {
-            writeln!(text, "{}.5,common", row % 7).unwrap();
-        }
-        text += "101.5,rare\n102.5,rare\n103.5,rare\n50.5,single\n";
-        let file = RowFile::spooled(text.as_bytes(), "skewed", None).unwrap();
-        Table::read(&file, &SchemaOptions::default()).unwrap()
-    }
-
-    fn balanced(method: &str, splitting: Splitting) -> (Option<Estimate>, Evaluation) {
-        let found = evaluate(BASELINES, method, &skewed(), splitting, &Choices::plain(), |_, _| {})
-            .unwrap();
-        (found.estimates.get("balanced-accuracy").cloned(), found)
-    }
-
-    #[test]
-    fn folds_without_a_class_do_not_raise_the_balanced_accuracy() {
-        for repeats in [1, 2] {
-            // Three rare rows over five folds: two folds lack them in each repeat.
-            let splitting = Splitting::Folds { folds: 5, repeats };
-            let (of_majority, found) = balanced("majority", splitting);
-            let of_majority = of_majority.unwrap();
-            assert!((of_majority.mean - 0.5).abs() < 1e-15, "{}", of_majority.mean);
-            assert_eq!((of_majority.std, of_majority.interval), (None, None));
-            let lacking = found.splits.iter().filter(|s| !s.contains_key("balanced-accuracy"));
-            assert_eq!(lacking.count(), 2 * repeats);
-            let said = format!("{} of {} test parts lack a class", 2 * repeats, 5 * repeats);
-            assert!(found.notes.iter().any(|note| note.contains(&said)), "{:?}", found.notes);
-        }
-        let splitting = Splitting::Folds { folds: 3, repeats: 1 };
-        let (of_majority, found) = balanced("majority", splitting);
-        let of_majority = of_majority.unwrap();
-        assert!((of_majority.mean - 0.5).abs() < 1e-15 && of_majority.std == Some(0.0));
-        // Every fold says the same, which is no certainty.
-        assert_eq!((of_majority.interval, of_majority.interval_by), (None, None));
-        assert!(found.notes.iter().all(|note| !note.contains("lack")));
-    }
-
-    #[test]
-    fn a_part_held_out_has_every_class_and_so_a_balanced_accuracy() {
-        let (of_majority, found) =
-            balanced("majority", Splitting::HoldOut { test: 0.02, repeats: 3 });
-        assert!((of_majority.unwrap().mean - 0.5).abs() < 1e-15);
-        assert!(found.notes.iter().all(|note| !note.contains("lack")));
-    }
-
-    /// 40 rows in 500 batches are batches of one row, and ten steps over 40 rows of RFTK move its frequencies
-    /// hardly ever: both are said of the fits themselves.
-    #[test]
-    fn settings_that_leave_nothing_to_learn_from_are_said() {
-        let said = |method: &str, settings: Settings| {
-            let mut text = "x,kind\n".to_owned();
-            for row in 0..50 {
-                writeln!(text, "{}.5,{}", row % 7, if row % 7 < 3 { "a" } else { "b" }).unwrap();
-            }
-            let file = RowFile::spooled(text.as_bytes(), "small", None).unwrap();
-            let table = Table::read(&file, &SchemaOptions::default()).unwrap();
-            let methods = [mercer_models::mce::METHODS, mercer_models::rftk::METHODS].concat();
-            let choices = Choices { settings, ..Choices::plain() };
-            let splitting = Splitting::Folds { folds: 5, repeats: 1 };
-            evaluate(&methods, method, &table, splitting, &choices, |_, _| {}).unwrap().notes
-        };
-        let steps = |count: usize| Settings::new().with("epochs", count);
-        let of_one = said("gmce-sgd", steps(1).with("batches", 500));
-        assert!(of_one.iter().any(|note| note.contains("batches of one row each")), "{of_one:?}");
-        let of_more = said("gmce-sgd", steps(1).with("batches", 4));
-        assert!(of_more.iter().all(|note| !note.contains("batches of one")), "{of_more:?}");
-        let still = said("rftk", steps(2).with("features", 16).with("every", 5));
-        assert!(still.iter().any(|note| note.contains("moved its frequencies")), "{still:?}");
-    }
-}
+mod tests;

@@ -7,6 +7,8 @@ mod evaluate;
 mod fit;
 mod info;
 mod predict;
+mod progress;
+mod remarks;
 mod tune;
 
 pub(crate) use compare::run as compare;
@@ -16,30 +18,31 @@ pub(crate) use info::run as info;
 pub(crate) use predict::run as predict;
 pub(crate) use tune::run as tune;
 
-use crate::notes::Notes;
 use anyhow::Context;
 pub(crate) use args::FileArgs;
 use args::{
     CategoriesName, ColumnArgs, FitChoices, FormatName, HeaderName, ImputeName, SplitArgs, TaskName,
 };
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer_datasets::{
-    Categories, Header, Holds, Impute, Imputed, Imputer, InputColumn, Kind, Numbering, Row,
-    RowFile, RowFormat, Schema, SchemaOptions, Truths, Widened, iso_day, shell_word,
+    Categories, Header, Impute, Kind, Row, RowFile, RowFormat, Schema, SchemaOptions, Widened,
+    iso_day, shell_word,
 };
 use mercer_harness::{Stop, TrialLimits, free_memory, leave};
-use mercer_learning::{Settings, Shape, Task, counted, find, one_line};
+use mercer_learning::{Settings, Task, counted, find};
 use mercer_methods::all;
 use mercer_workbench::{
-    Adjustment, Budget, Calibration, Choices, DivideBy, Division, Header as ModelHeader, Output,
-    RowWeights, Scores, Splitting, Table, WorkbenchError, no_better, scaling_of,
+    Budget, Choices, DivideBy, Division, Header as ModelHeader, Output, RowWeights, Splitting,
+    Table, WorkbenchError, scaling_of,
+};
+use progress::{bar, clock, watch};
+use remarks::{
+    LARGE, adjusted, filled, mebibytes, numbering, plain, quoted, say_if_no_better,
+    say_if_untunable, say_of_parts, weighed,
 };
 use serde_json::Value;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Other names of methods: short ones, and those of other programs.
 const SHORT: [(&str, &str); 15] = [
@@ -437,97 +440,6 @@ pub(super) fn claim(path: &Path, force: bool, inputs: &[&Path]) -> anyhow::Resul
     Ok(Output::claim(path, force, inputs)?)
 }
 
-/// A bar on standard error, where that is a terminal.
-pub(super) fn bar(quiet: bool) -> ProgressBar {
-    let shown = !quiet && std::io::stderr().is_terminal();
-    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(None, target);
-    // The template is constant; a fault in it would show in the first test.
-    if let Ok(style) = ProgressStyle::with_template(
-        "{bar:30} {pos}/{len}  {elapsed} gone, about {eta} left  {msg}",
-    ) {
-        bar.set_style(style);
-    }
-    ticking(bar, shown)
-}
-
-/// Looks after work that may not look at the time itself: ends it a little after its limit, and says in a pipe that it
-/// goes on.
-pub(super) struct Watch(Arc<AtomicBool>);
-
-impl Watch {
-    /// Work is done, and no error follows.
-    pub fn finish(self) {
-        drop(self);
-        Notes::release();
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Watches until it is dropped.
-pub(super) fn watch(seconds: Option<f64>, quiet: bool) -> Watch {
-    let done = Arc::new(AtomicBool::new(false));
-    let seen = done.clone();
-    // What heeds the limit ends by itself before.
-    let limit =
-        seconds.and_then(|own| Duration::try_from_secs_f64(own + (own / 10.0).max(1.0)).ok());
-    let silent = quiet || std::io::stderr().is_terminal();
-    std::thread::spawn(move || {
-        let (start, mut next) = (Instant::now(), Duration::from_secs(20));
-        while !seen.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(50));
-            let gone = start.elapsed();
-            // What is said of the file is of use now: no error of reading it follows.
-            if gone > Duration::from_secs(1) {
-                Notes::release();
-            }
-            if limit.is_some_and(|limit| gone > limit) && !seen.load(Ordering::Relaxed) {
-                Output::abandon();
-                let gone = gone.as_secs_f64();
-                eprintln!(
-                    "error: stopped after {gone:.1} s (--max-seconds), in the middle of a step; nothing is written"
-                );
-                leave(1);
-            }
-            if gone >= next && !silent {
-                tracing::info!(
-                    "still at work after {} s (--max-seconds N would end it)",
-                    next.as_secs()
-                );
-                next *= 3;
-            }
-        }
-    });
-    Watch(done)
-}
-
-/// A clock on standard error beside work whose steps are not known, where that is a terminal.
-pub(super) fn clock(quiet: bool, what: String) -> ProgressBar {
-    let shown = !quiet && std::io::stderr().is_terminal();
-    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(None, target);
-    if let Ok(style) =
-        ProgressStyle::with_template("{spinner} {elapsed} gone  {msg}  (Ctrl-C stops)")
-    {
-        bar.set_style(style);
-    }
-    bar.set_message(what);
-    ticking(bar, shown)
-}
-
-/// Drawn anew each second, also while a step takes minutes.
-fn ticking(bar: ProgressBar, shown: bool) -> ProgressBar {
-    if shown {
-        bar.enable_steady_tick(Duration::from_secs(1));
-    }
-    bar
-}
-
 /// One JSON value on standard output.
 pub(super) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
@@ -536,216 +448,10 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A number as a person reads it.
-pub(super) fn plain(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || (1e-3..1e6).contains(&size) {
-        format!("{value:.4}")
-    } else {
-        format!("{value:.3e}")
-    }
-}
-
-/// How the columns of svmlight are numbered.
-pub(super) fn numbering(schema: &Schema) -> Option<String> {
-    let Numbering { first, present, rows } = schema.numbering?;
-    let of = counted(rows, "row", "rows");
-    let have = if present == 1 { "has" } else { "have" };
-    Some(format!("from {first}, as in the file ({present} of {of} {have} column {first})"))
-}
-
-/// Columns that are named of many with holes.
-const NAMED: usize = 20;
-
-/// What a fit filled in which columns.
-pub(super) fn filled(header: &ModelHeader) -> Option<String> {
-    let impute = header.chosen.as_ref()?.impute?;
-    let filled = header.preparation.filled(&header.schema);
-    if filled.is_empty() {
-        let own = |column: &InputColumn| match &column.content {
-            Holds::Categories { levels, .. } => levels.iter().any(|level| level == "(missing)"),
-            Holds::Numbers => false,
-        };
-        let told = if header.schema.columns.iter().any(own) {
-            "no number was missing; a missing category is one of its own"
-        } else {
-            "nothing was missing"
-        };
-        return Some(told.to_owned());
-    }
-    let how = match impute {
-        Impute::Mean => "mean",
-        Impute::Median => "median",
-    };
-    let one = |column: &Imputed| {
-        let rows = counted(column.rows, "row", "rows");
-        let with = match &column.with {
-            Imputer::Number(value) => format!("{} ({how})", plain(*value)),
-            Imputer::Category(level) => format!("`{level}` (most frequent)"),
-        };
-        format!("`{}` in {rows} with {with}", column.column)
-    };
-    let mut told: Vec<String> = filled.iter().take(NAMED).map(one).collect();
-    if filled.len() > NAMED {
-        let more = counted(filled.len() - NAMED, "more column", "more columns");
-        told.push(format!("and {more}"));
-    }
-    Some(told.join(", "))
-}
-
-/// What weights the fit heeded.
-pub(super) fn weighed(header: &ModelHeader) -> Option<String> {
-    let chosen = header.chosen.as_ref()?;
-    let of_rows = chosen.weights.as_ref().map(|column| format!("rows by `{column}`"));
-    let of_classes = chosen.class_weight.as_ref().map(|own| format!("classes {own}"));
-    let told: Vec<String> = of_rows.into_iter().chain(of_classes).collect();
-    (!told.is_empty()).then(|| told.join(", "))
-}
-
-/// What was learned from rows held out inside the training part.
-pub(super) fn adjusted(header: &ModelHeader) -> Option<String> {
-    let Adjustment { calibration, threshold } = header.adjustment?;
-    let calibrated = calibration.map(|calibration| match calibration {
-        Calibration::Sigmoid { slope, shift } => {
-            let sign = if shift < 0.0 { '-' } else { '+' };
-            let (slope, shift) = (plain(slope), plain(shift.abs()));
-            format!("probabilities 1/(1 + exp(-({slope} m {sign} {shift}))), m the difference of the scores")
-        }
-        Calibration::Softmax { factor } => {
-            format!("probabilities softmax({} scores)", plain(factor))
-        }
-    });
-    let chosen = threshold.map(|chosen| {
-        let second = header.schema.target.labels.last().cloned().unwrap_or_default();
-        let (at, score) = (plain(chosen.at), plain(chosen.score));
-        format!("`{second}` above {at} ({} {score} on rows held out)", chosen.metric.name())
-    });
-    Some(calibrated.into_iter().chain(chosen).collect::<Vec<_>>().join(", "))
-}
-
-/// Repeated rows that are worth a word: a twentieth of all.
-const REPEATED: usize = 20;
-
-/// Says of a table that is divided what its scores do not show: what is filled in every training part,
-/// and rows that occur again.
-pub(super) fn say_of_parts(table: &Table, impute: Option<Impute>) {
-    if let (Truths::Classes(classes), [first, second]) =
-        (&table.truths, &table.schema.target.labels[..])
-    {
-        let rows = classes.iter().filter(|class| **class == 1).count();
-        if rows > 2 * (classes.len() - rows) {
-            tracing::info!(
-                "average precision, curves and thresholds are of `{}`, the more common class; --positive {} makes \
-                 them of the other",
-                one_line(second),
-                shell_word(first)
-            );
-        }
-    }
-    let repeated = table.repeated();
-    if repeated * REPEATED >= table.rows() && repeated > 0 {
-        tracing::warn!(
-            "{}: {repeated} of {} rows {} an earlier one; where one of two trains and the other tests, \
-             scores flatter: remove {} if {}",
-            table.name,
-            table.rows(),
-            if repeated == 1 { "repeats" } else { "repeat" },
-            if repeated == 1 { "it" } else { "them" },
-            if repeated == 1 { "it is a copy" } else { "they are copies" },
-        );
-    }
-    let holes = table.holes();
-    let (Some(impute), false) = (impute, holes.is_empty()) else { return };
-    let one =
-        |&(column, rows): &(&str, usize)| format!("`{column}` in {}", counted(rows, "row", "rows"));
-    let mut told: Vec<String> = holes.iter().take(NAMED).map(one).collect();
-    if holes.len() > NAMED {
-        let more = counted(holes.len() - NAMED, "more column", "more columns");
-        told.push(format!("and {more}"));
-    }
-    let how = match impute {
-        Impute::Mean => "mean",
-        Impute::Median => "median",
-    };
-    tracing::info!(
-        "{}: missing and filled by the {how} (categories: the most frequent) of the training rows: {}",
-        table.name,
-        told.join(", ")
-    );
-}
-
-/// Methods that are to say the same of every row.
-const CONSTANT: [&str; 3] = ["majority", "mean", "zero"];
-
-/// Whether a tuner has something to try of a method.
-fn tunable(method: &str, task: Task) -> bool {
-    let shape = Shape { rows: 100, features: 2, task };
-    find(&all(), method).is_ok_and(|method| !(method.space)(&shape).axes.is_empty())
-}
-
-/// Says where tuning was asked for of a method that has nothing to tune.
-pub(super) fn say_if_untunable(method: &str, choices: &Choices<'_>, task: Task) {
-    if choices.tune.is_some() && !tunable(method, task) {
-        tracing::warn!("{method} has nothing to tune: --tune and --budget do nothing");
-    }
-}
-
-/// Says where a method learned nothing that shows in its scores; with `may_tune` tuning is still to be tried.
-pub(super) fn say_if_no_better(
-    method: &str,
-    may_tune: bool,
-    scores: &Scores,
-    task: Task,
-    deviation: Option<f64>,
-) {
-    if CONSTANT.contains(&method) {
-        return;
-    }
-    let tunable = may_tune && tunable(method, task);
-    if let Some(told) = no_better(method, tunable, scores, task, deviation) {
-        tracing::warn!("{told}");
-    }
-}
-
-/// Bytes of a model file from which its size is worth a word, and its arrays are not read for a look.
-const LARGE: u64 = 64 << 20;
-
-/// A size as a person reads it.
-fn mebibytes(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["bytes", "KiB", "MiB", "GiB"];
-    let power = (bytes.max(1).ilog2() / 10).min(3);
-    let value = bytes as f64 / 1024f64.powi(power as i32);
-    let unit = UNITS[power as usize];
-    if power == 0 { format!("{bytes} {unit}") } else { format!("{value:.1} {unit}") }
-}
-
-/// A text as a field of CSV: in quotes where it holds a comma, say.
-pub(super) fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{mebibytes, whole};
+    use super::whole;
     use serde_json::{Value, json};
-
-    #[test]
-    fn sizes_are_read_by_people() {
-        for (bytes, told) in [
-            (0, "0 bytes"),
-            (1023, "1023 bytes"),
-            (1536, "1.5 KiB"),
-            (1 << 20, "1.0 MiB"),
-            (1_610_612_736, "1.5 GiB"),
-            (1 << 42, "4096.0 GiB"),
-        ] {
-            assert_eq!(mebibytes(bytes), told);
-        }
-    }
 
     /// A setting that is a whole number reads no `1e2`; one that is real reads 100 as well.
     #[test]

@@ -1,5 +1,6 @@
+use super::fitting::median;
 use super::*;
-use crate::{RowFile, SchemaOptions, survey};
+use crate::{RowFile, Scaling, SchemaOptions, survey};
 use approx::assert_abs_diff_eq;
 use ndarray::array;
 use proptest::prelude::*;

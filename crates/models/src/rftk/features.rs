@@ -1,6 +1,12 @@
+mod choice;
+mod outcome;
+
+use choice::{Choice, choosing, half_decades, smallest_error};
+pub(super) use outcome::effective_rank;
+use outcome::{drawn, numerical, outcome};
+
 use super::{Normalisation, columns_of, refused};
-use crate::Phases;
-use crate::spectral::{Model, Scalar, Spectral, Start};
+use crate::spectral::{Model, Scalar, Spectral};
 use linfa::ParamGuard;
 use mercer_learning::{
     Allowed, Convergence, Estimator, Fitted, Fitting, Learner, LearningError, Outcome, Parameters,
@@ -11,7 +17,6 @@ use mercer_linalg::{
     multiplied, product, symmetric_product, thin_svd,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
-use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -500,24 +505,6 @@ impl RandomFeatures {
     }
 }
 
-/// Frequencies and phases as the trained methods draw them, under output weights of zero.
-fn drawn<F: Scalar>(
-    params: &RandomFeaturesParams,
-    columns: usize,
-    outputs: usize,
-    streams: &Streams,
-) -> Model<F> {
-    let start = Start {
-        features: params.features,
-        deviations: vec![params.std],
-        phases: Phases::Shared,
-        read_out_deviation: 0.0,
-    };
-    let mut model = Model::draw(&start, columns, outputs, streams);
-    model.scale = params.normalisation.scale(params.features);
-    model
-}
-
 /// `argmin ‖Φ w − y‖² + t ‖w‖²`, of least norm if `t = 0`.
 fn solve(
     phi: ArrayView2<'_, f64>,
@@ -554,38 +541,6 @@ fn solve(
     let coordinates = multiplied(svd.u.t(), y) * filter.insert_axis(Axis(1));
     let read_out = multiplied(svd.vt.t(), coordinates.view());
     Ok(Solution { read_out, facts: vec![("rank", rank), ("cutoff", 0.0), ("jitter", 0.0)] })
-}
-
-/// A ridge that was chosen by leave-one-out.
-#[derive(Debug, Clone, Copy)]
-struct Choice {
-    lambda: f64,
-    /// Mean squared error of the rows left out.
-    error: f64,
-    /// Whether it is the first or the last of those that were compared.
-    at_the_end: bool,
-}
-
-impl Choice {
-    /// What a fit says of it. Where the ridges were not given, nobody else knows where they end.
-    fn facts(&self, free: bool) -> Vec<(&'static str, f64)> {
-        let mut facts = vec![("lambda", self.lambda), ("leave-one-out", self.error)];
-        if free {
-            facts.push(("grid-end", f64::from(u8::from(self.at_the_end))));
-        }
-        facts
-    }
-}
-
-/// The rows over which a ridge is chosen that was not given: all, or some by seed, in their order.
-fn choosing(n: usize, streams: &Streams) -> Vec<usize> {
-    if n <= CHOOSING {
-        return (0..n).collect();
-    }
-    let mut rng = streams.child("ridge").rng("rows");
-    let mut rows = index::sample(&mut rng, n, CHOOSING).into_vec();
-    rows.sort_unstable();
-    rows
 }
 
 impl RandomFeaturesParams {
@@ -625,72 +580,4 @@ impl RandomFeaturesParams {
     fn compared(&self) -> Cow<'_, [f64]> {
         if self.ridges.is_empty() { half_decades().into() } else { (&self.ridges[..]).into() }
     }
-}
-
-/// Ridges `λ` that are compared where none is given: from rows without noise to rows without a signal.
-fn half_decades() -> Vec<f64> {
-    (0..=16).map(|half| 10f64.powf(0.5 * f64::from(half) - 8.0)).collect()
-}
-
-/// The best of some ridges `λ`, in `λ n`, and the mean squared error over rows that count as `n`.
-fn smallest_error(path: &RidgePath<'_>, ridges: &[f64], n: f64) -> Result<Choice, LinalgError> {
-    let scaled: Vec<f64> = ridges.iter().map(|ridge| ridge * n).collect();
-    let mut best = Choice { lambda: ridges[0], error: f64::INFINITY, at_the_end: true };
-    let errors = path.leave_one_out_errors(&scaled)?;
-    // Of rows with weights the path's mean is over their number, not over what they count.
-    let rows_over_n = path.rows() as f64 / n;
-    for (index, (&lambda, error)) in ridges.iter().zip(errors).enumerate() {
-        if error < best.error {
-            let at_the_end = index == 0 || index + 1 == ridges.len();
-            best = Choice { lambda, error, at_the_end };
-        }
-    }
-    best.error *= rows_over_n;
-    Ok(best)
-}
-
-fn numerical(error: &LinalgError) -> LearningError {
-    let operation = "least squares on random features";
-    LearningError::Numerical { operation, reason: error.to_string() }
-}
-
-/// What a fit leaves; of rows with weights, `phi` and `y` have the roots of these in them.
-fn outcome<F: Scalar>(
-    model: Model<F>,
-    phi: &Array2<F>,
-    sample: &Sample,
-    y: &Array2<f64>,
-    decided: &[(&str, f64)],
-) -> Fitted {
-    let mut fitted = Array2::zeros(y.dim());
-    product(F::one(), phi.view(), model.read_out.view(), F::zero(), fitted.view_mut());
-    let n = sample.total_weight();
-    let squares = |values: &Array2<F>| values.iter().map(|v| v.wide() * v.wide()).sum::<f64>();
-    let loss = fitted.iter().zip(y).map(|(f, y)| (f.wide() - y).powi(2)).sum::<f64>() / n;
-    let mut facts: BTreeMap<String, f64> =
-        decided.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    let first = phi.slice(s![..phi.nrows().min(RANK_ROWS), ..]);
-    for (name, value) in [
-        ("loss", loss),
-        ("frobenius-squared", squares(&model.read_out)),
-        (fact::FEATURE_NORM_SQUARED, squares(phi) / n),
-        ("effective-rank", effective_rank(first)),
-    ] {
-        facts.insert(name.to_owned(), value);
-    }
-    let leading = sample.inputs().slice_move(s![..sample.rows().min(RANK_ROWS), ..]);
-    let lost = model.lost_angles(leading);
-    if lost > 0.0 {
-        facts.insert(fact::LOST_ANGLES.to_owned(), lost);
-    }
-    let predictor = Spectral { model, task: sample.task(), softmax: false };
-    Outcome { predictor, convergence: Convergence::Exact, facts }.boxed()
-}
-
-/// `tr(K)²/‖K‖_F²` of `K = Φ Φᵀ`: between 1 and the number of rows, whatever the scale of `Φ`.
-pub(super) fn effective_rank<F: Scalar>(phi: ArrayView2<'_, F>) -> f64 {
-    let gram = symmetric_product(phi.reversed_axes());
-    let trace: f64 = gram.diag().iter().map(|entry| entry.wide()).sum();
-    let squares: f64 = gram.iter().map(|entry| entry.wide() * entry.wide()).sum();
-    if squares > 0.0 { trace * trace / squares } else { 0.0 }
 }

@@ -1,6 +1,7 @@
 //! A user's own file, from fit to page: what works, and what is said where it does not.
 
 mod browser;
+mod buffer;
 mod compare;
 mod files;
 mod fit;

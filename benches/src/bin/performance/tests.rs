@@ -1,0 +1,141 @@
+use super::*;
+
+fn entry(machine: &str, step: f64, gram: f64) -> Entry {
+    let times = [("step/a", step), ("step/b", 4.0 * step), ("gram", gram), (YARDSTICK, 3.0)];
+    Entry {
+        day: "2026-01-31".to_owned(),
+        code: "0123456".to_owned(),
+        machine: machine.to_owned(),
+        remark: String::new(),
+        times: times.map(|(name, ns)| (name.to_owned(), [ns, ns, ns])).into(),
+    }
+}
+
+#[test]
+fn medians_of_all_runs_stand_beside_each_other() {
+    let run = |day: &str, rows: &str| -> Peers {
+        let text = format!(
+            r#"{{"day":"{day}","code":"abc","load":0.1,"remark":"quiet","missing":{{}},"rows":[{rows}]}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    };
+    let row = |what: &str, median: f64| {
+        format!(
+            r#"{{"what":"{what}","peer":"P","minimum":{median},"median":{median},"maximum":{median},"variants":{{"ours":2.0,"eager":7.0}}}}"#
+        )
+    };
+    let mut text = String::new();
+    let second = [row("step", 3.5), row("new", 2.0)].join(",");
+    beside(&mut text, &[run("2026-01-01", &row("step", 1.5)), run("2026-01-02", &second)]);
+    assert!(text.contains("- run 2: 2026-01-02, revision abc; 0.1 programs"), "{text}");
+    assert!(text.contains(
+        "faster in 2 of 2 comparisons. In the last run of each their time over ours is 2.00 to 3.50"
+    ));
+    assert!(text.contains("| step | P | 3.50 | 3.50 to 3.50 | 1.50 to 3.50 (2 runs) |"), "{text}");
+    assert!(text.contains("| step | 1.50 (2.000 ms) | 3.50 (2.000 ms) |"), "{text}");
+    assert!(text.contains("| new | - | 2.00 (2.000 ms) |"), "{text}");
+    let mut single = String::new();
+    let third = run("2026-01-03", &row("new", 4.0));
+    beside(&mut single, &[run("2026-01-01", &row("step", 1.5)), run("2026-01-02", &second), third]);
+    assert!(
+        single.contains("| new | P | 4.00 | 4.00 to 4.00 | 2.00 to 4.00 (2 runs) |"),
+        "{single}"
+    );
+    assert!(single.contains("| step | 1.50 (2.000 ms) | 3.50 (2.000 ms) | - |"), "{single}");
+    let mut alone = String::new();
+    beside(&mut alone, &[run("2026-01-01", &row("step", 1.5))]);
+    assert!(!alone.contains("medians of each run"), "{alone}");
+}
+
+#[test]
+fn whole_commands_have_a_table_of_their_own() {
+    let row = r#"{"what":"svm, two commands","peer":"P","minimum":2,"median":2,"maximum":2,"sides":{"ours":[1,50,0.9],"theirs":[2,200,0.9]}}"#;
+    let text = format!(
+        r#"{{"day":"2026-01-01","code":"abc","load":0.1,"remark":"quiet","missing":{{}},"rows":[{row}]}}"#
+    );
+    let mut page = String::new();
+    beside(&mut page, &[serde_json::from_str(&text).unwrap()]);
+    assert!(page.contains("Ours is faster in 1 of 1 cases"), "{page}");
+    let line = "| svm, two commands | P | 2.00 | 1.00 | 2.00 | 50 | 200 | 0.900 | 0.900 |";
+    assert!(page.contains(line) && page.contains("0 of 0 comparisons"), "{page}");
+}
+
+#[test]
+fn a_trend_is_relative_to_the_first_run_on_the_same_machine() {
+    let history = [entry("here", 2.0, 1.0), entry("there", 8.0, 5.0), entry("here", 4.0, 0.5)];
+    let trends = trends(&history);
+    let near = |group: &str, expected: [f64; 3]| {
+        for ((run, ratio), (number, other)) in trends[group].iter().zip((1..).zip(expected)) {
+            assert!((run - f64::from(number)).abs() < 1e-12);
+            assert!((ratio - other).abs() < 1e-12, "{group} {ratio} {other}");
+        }
+    };
+    near("step", [1.0, 1.0, 2.0]);
+    near("gram", [1.0, 1.0, 0.5]);
+}
+
+#[test]
+fn a_slower_machine_of_the_same_name_moves_no_line() {
+    let first = entry("here", 2.0, 1.0);
+    let mut slower = entry("here", 4.0, 3.0);
+    slower.times.insert(YARDSTICK.to_owned(), [6.0; 3]);
+    let mut unknown = entry("here", 9.0, 9.0);
+    unknown.times.remove(YARDSTICK);
+    let trends = trends(&[first, unknown, slower]);
+    assert_eq!(trends["step"], [(1.0, 1.0), (3.0, 1.0)]);
+    assert_eq!(trends["gram"], [(1.0, 1.0), (3.0, 1.5)]);
+    assert!(!trends.contains_key(group(YARDSTICK)));
+    assert_eq!(ratios(Some((1.0, Some(3.0))), (3.0, Some(6.0))), [Some(3.0), Some(1.5)]);
+    assert_eq!(ratios(Some((1.0, None)), (3.0, Some(6.0))), [Some(3.0), None]);
+    assert_eq!(ratios(None, (3.0, Some(6.0))), [None, None]);
+}
+
+/// `just bench --bench askl` leaves the times of all others from the last time as they were.
+#[test]
+fn times_of_an_earlier_run_are_left_out() {
+    let now = SystemTime::now();
+    let left = |minutes: u64| Left { times: [1.0; 3], at: now - Duration::from_mins(minutes) };
+    let found = BTreeMap::from([
+        ("last".to_owned(), left(0)),
+        ("first".to_owned(), left(70)),
+        ("of yesterday".to_owned(), left(1500)),
+    ]);
+    let (times, before) = last_run(found);
+    assert!(times.into_keys().eq(["first", "last"]));
+    assert_eq!(before, ["of yesterday"]);
+    assert!(last_run(BTreeMap::new()).0.is_empty());
+}
+
+/// Processor seconds are divided by processor seconds.
+#[test]
+fn claimed_costs_have_a_product_of_their_own() {
+    let mut first = entry("here", 2.0, 1.0);
+    first.times.insert("claim-a/1".to_owned(), [8.0; 3]);
+    first.times.insert(YARDSTICK_OF_CLAIMS.to_owned(), [4.0; 3]);
+    let mut second = first.clone();
+    second.times.insert("claim-a/1".to_owned(), [16.0; 3]);
+    second.times.insert(YARDSTICK_OF_CLAIMS.to_owned(), [8.0; 3]);
+    let mut without = second.clone();
+    without.times.remove(YARDSTICK_OF_CLAIMS);
+    let trends = trends(&[first, second, without]);
+    assert_eq!(trends["claim-a"], [(1.0, 1.0), (2.0, 1.0)]);
+    assert_eq!(trends["step"].len(), 3);
+    assert!(!trends.contains_key("claim-product"));
+}
+
+#[test]
+fn a_single_run_is_no_trend() {
+    let drawn = |history: &[Entry]| moved(history).into_keys().collect::<Vec<_>>();
+    assert!(drawn(&[]).is_empty() && drawn(&[entry("here", 2.0, 1.0)]).is_empty());
+    let mut second = entry("here", 2.0, 1.0);
+    second.times.remove("gram");
+    assert!(drawn(&[entry("here", 2.0, 1.0), entry("there", 2.0, 1.0)]).is_empty());
+    assert_eq!(drawn(&[entry("here", 2.0, 1.0), second]), ["step"]);
+}
+
+#[test]
+fn a_time_has_the_unit_that_suits_it() {
+    assert_eq!(time(0.25), "0.250 ns");
+    assert_eq!(time(1500.0), "1.500 µs");
+    assert_eq!(time(2.5e9), "2.500 s");
+}
