@@ -201,8 +201,9 @@ impl KernelRows for Computed<'_> {
             MatrixView::Dense(inputs) if 4 * columns.len() < self.size() => inputs,
             _ => {
                 let all = self.inputs.within(row..row + 1, |x| self.sections.at(x));
+                let all = all.as_slice().expect("a new row is contiguous");
                 for (value, &column) in values.iter_mut().zip(columns) {
-                    *value = all[[0, column]];
+                    *value = all[column];
                 }
                 return;
             }

@@ -274,9 +274,7 @@ impl Kernel {
     /// `k(a_i, b_j)` of the points of a tile.
     fn fill(self, mut tile: ArrayViewMut2<'_, f64>, a: &Rows<'_>, b: &Rows<'_>) {
         match self {
-            _ if self.is_stationary()
-                && !distance::near(a.squares.iter().chain(b.squares.iter())) =>
-            {
+            _ if self.is_stationary() && !(a.norms.near && b.norms.near) => {
                 for ((i, j), entry) in tile.indexed_iter_mut() {
                     *entry = self.of(a.points.row(i), b.points.row(j));
                 }
@@ -284,12 +282,12 @@ impl Kernel {
             Self::Gaussian { std } => {
                 product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
                 let scale = -0.5 * std * std;
-                let farthest = |points: &Rows<'_>| points.squares.fold(0.0, |a: f64, &b| a.max(b));
-                let rounding = -scale * f64::EPSILON * (farthest(a) + farthest(b));
+                let rounding = -scale * f64::EPSILON * (a.norms.largest + b.norms.largest);
                 let mut exponents = [0.0; TILE];
                 let exponents = &mut exponents[..tile.ncols()];
                 for (i, (mut row, &x)) in tile.rows_mut().into_iter().zip(a.squares).enumerate() {
-                    for ((to, &entry), &z) in exponents.iter_mut().zip(&row).zip(b.squares) {
+                    let row = row.as_slice_mut().expect("a row of a tile is contiguous");
+                    for ((to, &entry), &z) in exponents.iter_mut().zip(&*row).zip(b.squares) {
                         // Rounding can leave a distance between near-equal points below 0.
                         *to = scale * (x + z + entry).max(0.0);
                     }
@@ -301,7 +299,7 @@ impl Kernel {
                             }
                         }
                     }
-                    exp(exponents, row.as_slice_mut().expect("a row of a tile is contiguous"));
+                    exp(exponents, row);
                 }
             }
             Self::Matern { std, smoothness } => {
@@ -540,12 +538,29 @@ const UNDERFLOW: f64 = -746.0;
 #[derive(Debug, Clone, PartialEq)]
 struct Points {
     points: Array2<f64>,
-    squares: Array1<f64>,
+    squares: Vec<f64>,
+    /// Of the points of each tile.
+    norms: Vec<Norms>,
+}
+
+/// What a tile asks of all its squared norms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Norms {
+    largest: f64,
+    near: bool,
+}
+
+impl Norms {
+    fn of(squares: &[f64]) -> Self {
+        let largest = squares.iter().fold(0.0, |a: f64, &b| a.max(b));
+        Self { largest, near: distance::near(squares) }
+    }
 }
 
 struct Rows<'a> {
     points: ArrayView2<'a, f64>,
-    squares: ArrayView1<'a, f64>,
+    squares: &'a [f64],
+    norms: Norms,
 }
 
 impl Points {
@@ -563,14 +578,18 @@ impl Points {
         } else {
             points.as_standard_layout().into_owned()
         };
-        let squares = points.rows().into_iter().map(|x| x.dot(&x)).collect();
-        Self { points, squares }
+        let squares: Vec<f64> = points.rows().into_iter().map(|x| x.dot(&x)).collect();
+        let norms = squares.chunks(TILE).map(Norms::of).collect();
+        Self { points, squares, norms }
     }
 
+    /// The points of a tile.
     fn rows(&self, start: usize, end: usize) -> Rows<'_> {
+        debug_assert!(start % TILE == 0 && end <= start + TILE);
         Rows {
             points: self.points.slice(s![start..end, ..]),
-            squares: self.squares.slice(s![start..end]),
+            squares: &self.squares[start..end],
+            norms: self.norms[start / TILE],
         }
     }
 }

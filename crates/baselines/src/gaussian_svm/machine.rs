@@ -56,8 +56,10 @@ impl Problem {
     }
 }
 
-/// Bytes that our solver's kernel may fill: a matrix of 8192 rows, or the rows of a larger one that were used last.
+/// Bytes that our solver's kernel may fill: a matrix of 8192 rows, or of a larger one the rows that were used last. More
+/// of these would make no fit faster.
 const KERNEL_BYTES: usize = 512 << 20;
+const CACHE_BYTES: usize = 256 << 20;
 
 impl Dual<'_> {
     /// Solves a problem beside others, `at_once` in all.
@@ -74,7 +76,11 @@ impl Dual<'_> {
         };
         let whole = 8 * n * n;
         // The matrix or a part of it, and the rows copied for it.
-        let held = if self.linfa.is_some() { whole } else { whole.min(KERNEL_BYTES) };
+        let held = match whole {
+            _ if self.linfa.is_some() => whole,
+            small if small <= KERNEL_BYTES => small,
+            _ => CACHE_BYTES,
+        };
         self.limits.reserve((at_once * (held + 8 * n * d)) as u64)?;
         let (std, inputs) = match (self.linfa, self.inputs.select(&rows)) {
             (Some(std), Matrix::Dense(inputs)) => (std, inputs),
@@ -160,7 +166,7 @@ impl Dual<'_> {
             None => dual,
         };
         let dual = dual.map_err(|error| unsolved(&error))?;
-        let smo = Smo { tolerance: self.tolerance, cache_bytes: KERNEL_BYTES, ..Smo::default() };
+        let smo = Smo { tolerance: self.tolerance, cache_bytes: CACHE_BYTES, ..Smo::default() };
         let check = || self.limits.check().map_err(Stop::Limit);
         let found = if 8 * rows.len() * rows.len() <= KERNEL_BYTES {
             let gram = self.kernel.gram(inputs);

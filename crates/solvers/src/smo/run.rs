@@ -218,31 +218,32 @@ impl<'a, R: KernelRows + ?Sized> Run<'a, R> {
     /// Sets aside the active places that no violating pair contains.
     pub(super) fn set_aside(&mut self) {
         let (least, largest) = self.extremes;
-        let mut p = 0;
+        let (mut p, mut places) = (0, Vec::new());
         while p < self.active {
             let rise = self.gradient[p] + self.upward[p];
             let fall = self.gradient[p] + self.downward[p];
             if rise > largest && fall < least {
                 self.active -= 1;
-                self.swap(p, self.active);
+                if p < self.active {
+                    self.swap(p, self.active);
+                    places.push((p, self.active));
+                }
             } else {
                 p += 1;
             }
         }
+        self.straight &= places.is_empty();
+        self.cache.swap(&places);
         self.set_aside = self.set_aside.max(self.order.len() - self.active);
     }
 
+    /// Exchanges two places; the cache follows.
     fn swap(&mut self, first: usize, second: usize) {
-        if first == second {
-            return;
-        }
-        self.straight = false;
         self.order.swap(first, second);
         self.gradient.swap(first, second);
         self.upward.swap(first, second);
         self.downward.swap(first, second);
         self.diagonal.swap(first, second);
-        self.cache.swap(first, second);
     }
 
     /// Computes the gradient where it is stale, and looks at all places again.
@@ -309,7 +310,14 @@ fn held<'a, R: KernelRows + ?Sized>(
 
 fn check(row: &[f64]) -> Result<(), SolverError> {
     // One pass without branches: NaN and infinity are what is left of a finite number times 0.
-    if row.iter().map(|value| value * 0.0).sum::<f64>() == 0.0 {
+    let (chunks, rest) = row.as_chunks::<8>();
+    let mut left = [0.0; 8];
+    for chunk in chunks {
+        for (left, value) in left.iter_mut().zip(chunk) {
+            *left += value * 0.0;
+        }
+    }
+    if left.iter().sum::<f64>() + rest.iter().map(|value| value * 0.0).sum::<f64>() == 0.0 {
         return Ok(());
     }
     let value = row.iter().copied().find(|value| !value.is_finite()).unwrap_or(f64::NAN);
