@@ -8,7 +8,8 @@ have standardised columns, the same length scale √d, C, ridge and number of fe
 alike; score and most memory are printed beside the seconds. Rows are of letter (16 columns), MNIST (its middle
 pixels in means of four, 100 columns), cadata (8), satimage (36) and covtype (54). Recursive feature machines stand beside
 the package xRFM, both with their defaults; a fifth of the training rows is the validation part that its fit demands.
-Needs scikit-learn, pandas and our package (`./setup --python`), and xRFM for its rows. Prints one JSON object.
+The Gaussian process of GPyTorch has a length scale per column, as ours, and a hundred steps of Adam.
+Needs scikit-learn, pandas and our package (`./setup --python`), xRFM and GPyTorch for their rows. Prints one JSON object.
 """
 
 import argparse
@@ -28,17 +29,19 @@ CASES = [
     ("letter", 18000, ["svm", "krr", "rf", "nystroem"]),
     ("mnist", 2000, ["svm", "krr", "rf", "nystroem", "rfm"]),
     ("mnist", 20000, ["svm", "krr", "rf", "nystroem"]),
-    ("cadata", 2000, ["svm", "krr", "rf", "nystroem", "gp", "rfm"]),
+    ("cadata", 2000, ["svm", "krr", "rf", "nystroem", "gp", "gpytorch", "rfm"]),
     ("cadata", 18000, ["svm", "krr", "rf", "nystroem"]),
     ("satimage", 2000, ["rfm"]),
     ("covtype", 2000, ["rfm"]),
     ("covtype", 200000, ["rf", "nystroem"]),
 ]
-OURS = {"svm": "gaussian-svm", "krr": "kernel-ridge", "rf": "rf-ridge", "nystroem": "falkon", "gp": "gaussian-process", "rfm": "rfm"}
+OURS = {"svm": "gaussian-svm", "krr": "kernel-ridge", "rf": "rf-ridge", "nystroem": "falkon", "gp": "gaussian-process", "gpytorch": "gaussian-process", "rfm": "rfm"}
 NAMES = {
     "svm": "SVC and SVR", "krr": "KernelRidge", "rf": "RBFSampler and ridge", "nystroem": "Nystroem and ridge",
-    "gp": "GaussianProcessRegressor", "rfm": "xRFM",
+    "gp": "GaussianProcessRegressor", "gpytorch": "GPyTorch", "rfm": "xRFM",
 }
+# Not of scikit-learn.
+PACKAGES = ["gpytorch", "rfm"]
 
 
 def write_files(dataset, rows, folder, data):
@@ -71,6 +74,7 @@ def make(side, method, columns, rows, regression):
             "rf": ("RFRidge", {"features": FEATURES, "std": std, "lambda_": ridge}),
             "nystroem": ("Falkon", {"centres": FEATURES, "std": std, "lambda_": ridge}),
             "gp": ("GaussianProcess", {}),
+            "gpytorch": ("GaussianProcess", {}),
             "rfm": ("RFM", {}),
         }[method]
         return getattr(mercer, name + kind)(**settings)
@@ -80,6 +84,8 @@ def make(side, method, columns, rows, regression):
 
     if method == "rfm":
         return Xrfm(regression, StandardScaler())
+    if method == "gpytorch":
+        return Gpytorch(StandardScaler())
     linear = linear_model.Ridge(ridge * rows) if regression else linear_model.RidgeClassifier(ridge * rows)
     if method == "svm":
         parts = [svm.SVR(C=COST, gamma=gamma) if regression else svm.SVC(C=COST, gamma=gamma)]
@@ -121,6 +127,48 @@ class Xrfm:
     def predict(self, inputs):
         told = self.model.predict(self.scaler.transform(inputs).astype("float32"))
         return told.reshape(-1) if self.regression else self.classes[told.reshape(-1)]
+
+
+class Gpytorch:
+    """An exact Gaussian process on scaled columns, its hyperparameters by the marginal likelihood."""
+
+    def __init__(self, scaler):
+        self.scaler = scaler
+
+    def fit(self, inputs, target):
+        import gpytorch
+        import torch
+
+        kernels, inputs = gpytorch.kernels, torch.tensor(self.scaler.fit_transform(inputs))
+
+        class Process(gpytorch.models.ExactGP):
+            def __init__(self, inputs, target, likelihood):
+                super().__init__(inputs, target, likelihood)
+                self.mean = gpytorch.means.ConstantMean()
+                self.kernel = kernels.ScaleKernel(kernels.RBFKernel(ard_num_dims=inputs.shape[1]))
+
+            def forward(self, x):
+                return gpytorch.distributions.MultivariateNormal(self.mean(x), self.kernel(x))
+
+        self.likelihood = gpytorch.likelihoods.GaussianLikelihood().double()
+        target = torch.tensor(target)
+        self.model = Process(inputs, target, self.likelihood).double()
+        self.model.train(), self.likelihood.train()
+        optimiser = torch.optim.Adam(self.model.parameters(), lr=0.1)
+        evidence = gpytorch.mlls.ExactMarginalLogLikelihood(self.likelihood, self.model)
+        for _ in range(100):
+            optimiser.zero_grad()
+            loss = -evidence(self.model(inputs), target)
+            loss.backward()
+            optimiser.step()
+        return self
+
+    def predict(self, inputs):
+        import torch
+
+        self.model.eval(), self.likelihood.eval()
+        with torch.no_grad():
+            return self.model(torch.tensor(self.scaler.transform(inputs))).mean.numpy()
 
 
 def run(side, method, folder):
@@ -183,7 +231,8 @@ def compare(given):
     mercer, results, failed = str(pathlib.Path(given.ours).resolve()), [], {}
     data = str(pathlib.Path(given.data).resolve())
     for dataset, rows, methods in CASES:
-        if given.most and rows > given.most or given.methods and not {*methods} & {*given.methods}:
+        wanted = given.least <= rows <= given.most
+        if not wanted or given.methods and not {*methods} & {*given.methods}:
             continue
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
@@ -193,7 +242,7 @@ def compare(given):
                 std = repr(columns**-0.5)
                 settings = {
                     "svm": [f"cost={COST}", f"std={std}"], "krr": [f"lambda={RIDGE}", f"std={std}"], "gp": [],
-                    "rfm": [], "nystroem": [f"centres={FEATURES}", f"std={std}", f"lambda={RIDGE}"],
+                    "gpytorch": [], "rfm": [], "nystroem": [f"centres={FEATURES}", f"std={std}", f"lambda={RIDGE}"],
                 }.get(method, [f"features={FEATURES}", f"std={std}", f"lambda={RIDGE}"])
                 fit = [mercer, "fit", "--quiet", "--method", OURS[method], "--data", "train.csv", "--target", "target"]
                 fit += ["--force", "--out", "model.safetensors", *(word for one in settings for word in ("--set", one))]
@@ -218,7 +267,7 @@ def compare(given):
                     words = {"command": "two commands", "python": "in Python"}[side]
                     results.append({
                         "what": f"{OURS[method]}, {dataset}, {rows} x {columns}, {words}",
-                        "peer": NAMES[method] if method == "rfm" else f"scikit-learn {version}, {NAMES[method]}",
+                        "peer": NAMES[method] if method in PACKAGES else f"scikit-learn {version}, {NAMES[method]}",
                         "ratios": [t[0] / o[0] for o, t in zip(taken[side], taken["theirs"])],
                         "ours": medians[side], "theirs": medians["theirs"],
                     })
@@ -233,7 +282,8 @@ def main():
     both.add_argument("--ours", required=True, help="the program `mercer`")
     both.add_argument("--data", default="data")
     both.add_argument("--rounds", type=int, default=3)
-    both.add_argument("--most", type=int, help="the most rows of a case")
+    both.add_argument("--least", type=int, default=0, help="the least rows of a case")
+    both.add_argument("--most", type=int, default=10**9, help="the most rows of a case")
     both.add_argument("--methods", nargs="+", choices=list(NAMES), help="these alone")
     one = commands.add_parser("run", help="one side, in the folder of its files")
     one.add_argument("--side", choices=["ours", "theirs"], required=True)
