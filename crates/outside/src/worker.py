@@ -9,13 +9,12 @@ import pickle
 import sys
 
 
-def missing(error):
+def missing(error, named):
     package = {"sklearn": "scikit-learn"}.get(error.name, error.name)
-    install = f"{sys.executable} -m pip install {package}"
-    return (
-        f"this Python has no module {error.name}: {install}, name another Python by MERCER_PYTHON,"
-        f" or put {error.name.split('.')[0]}.py beside the file that names it"
-    )
+    remedy = f"{sys.executable} -m pip install {package}, or name another Python by MERCER_PYTHON"
+    if error.name == named and package == named:
+        remedy += f", or put {named}.py beside the file that names it"
+    return f"this Python has no module {error.name}: {remedy}"
 
 
 def estimator(request):
@@ -41,11 +40,12 @@ def rows(folder, request):
     return table
 
 
-def answer(folder):
+def answer(folder, request):
+    import importlib
+
+    importlib.import_module(request["estimator"].split(":")[0])  # before numpy: what lacks it is named first
     import numpy
 
-    with open(os.path.join(folder, "request.json"), encoding="utf-8") as file:
-        request = json.load(file)
     kept = os.path.join(folder, "model.pickle")
     classes = request["classes"]
     if request["action"] == "fit":
@@ -77,11 +77,14 @@ def main():
     sys.path.append(os.getcwd())  # a module beside the file that names it
     answers, sys.stdout = sys.stdout, sys.stderr  # what an estimator prints is no answer
     for line in sys.stdin:
+        folder = json.loads(line)["folder"]
+        with open(os.path.join(folder, "request.json"), encoding="utf-8") as file:
+            request = json.load(file)
         try:
-            answer(json.loads(line)["folder"])
+            answer(folder, request)
             said = {"ok": True}
         except ModuleNotFoundError as error:
-            said = {"error": missing(error)}
+            said = {"error": missing(error, request["estimator"].split(":")[0])}
         except Exception as error:
             said = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(said), file=answers, flush=True)

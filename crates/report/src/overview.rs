@@ -1,4 +1,4 @@
-//! Printed numbers by verdict, once per variant: a bar a paper, for the first page and the README.
+//! Published numbers by verdict, once per variant: a bar a paper, for the first page and the README.
 
 use crate::claim::{ClaimResult, Family, Holds};
 use crate::comparison::{CLASSES, class};
@@ -49,7 +49,7 @@ pub(crate) fn overview(
     };
     Bars {
         id: "overview".to_owned(),
-        title: "Printed numbers by verdict, once per variant".to_owned(),
+        title: "Published numbers by verdict, once per variant".to_owned(),
         classes: CLASSES.iter().map(|name| (*name).to_owned()).zip(COLORS).collect(),
         rows: papers.iter().filter_map(row).collect(),
     }
@@ -76,7 +76,7 @@ pub(crate) fn best(papers: &[Paper], bars: &Bars, claims: &[ClaimResult]) -> Opt
     let (agree, decided, by_numbers) = largest_share(papers.iter().map(of))?;
     let (hold, all, by_claims) = largest_share(papers.iter().map(claimed))?;
     Some(format!(
-        "Best by numbers: {by_numbers}, {agree} of {decided} decided agree. Best by claims: {by_claims}, {hold} of {all} hold."
+        "None as a whole. {by_numbers}'s numbers agree most often ({agree} of {decided} decided); {by_claims} has the most claims that hold ({hold} of {all})."
     ))
 }
 

@@ -157,6 +157,7 @@ fn mark(badge: &Badge) -> &str {
         ("significantly better", _) => "↑",
         ("significantly worse", _) => "↓",
         ("by choice", _) => "(✓)",
+        ("exact", _) => "=",
         (_, Kind::Good) => "✓",
         (_, Kind::Bad | Kind::Explained | Kind::Shown) => "✗",
         (_, Kind::Neutral) => "?",
