@@ -88,7 +88,7 @@ const PAPERS: [Paper; 4] = [
         venue: "IJCAI 2022",
         link: "https://doi.org/10.48550/arXiv.2205.00477",
         table: "rftk/table1.md",
-        terms: "RF: random features without a ridge. RF-SGD: the same, by gradient steps. RFTK learns the frequencies, too, under a penalty of the trace. `theorem`: the steps of Theorem 1.",
+        terms: "RF: random features without a ridge. RF-SGD: the same, by gradient steps. RFTK learns the frequencies, too, under a penalty of the trace. `theorem`: the steps of Theorem 1. Targets: −|w·x| in the text, −w·x in the code.",
         results: [
             "Double descent reproduces.",
             "The trace penalty shows no gain. Overall, RFTK beats kernel ridge only at the bandwidth tuned for RFTK.",

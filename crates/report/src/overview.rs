@@ -73,20 +73,21 @@ pub(crate) fn best(papers: &[Paper], bars: &Bars, claims: &[ClaimResult]) -> Opt
         let all = counts.iter().sum();
         (all > 0).then_some((counts[0], all, paper.name))
     };
-    let (agree, decided, by_numbers) = largest_share(papers.iter().map(of))?;
-    let (hold, all, by_claims) = largest_share(papers.iter().map(claimed))?;
+    let (by_numbers, by_claims) =
+        (largest_share(papers.iter().map(of))?, largest_share(papers.iter().map(claimed))?);
     Some(format!(
-        "None as a whole. {by_numbers}'s numbers agree most often ({agree} of {decided} decided); {by_claims} has the most claims that hold ({hold} of {all})."
+        "Not as a whole. {by_numbers}'s numbers agree most often, {by_claims}'s claims hold most often."
     ))
 }
 
 /// Part, whole and name; none unless each paper has them.
 type Share<'a> = (usize, usize, &'a str);
 
-fn largest_share<'a>(shares: impl Iterator<Item = Option<Share<'a>>>) -> Option<Share<'a>> {
+/// Its name.
+fn largest_share<'a>(shares: impl Iterator<Item = Option<Share<'a>>>) -> Option<&'a str> {
     let shares: Vec<Share<'a>> = shares.collect::<Option<_>>()?;
     let share = |own: &Share<'_>| own.0 as f64 / own.1 as f64;
-    shares.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)))
+    shares.into_iter().max_by(|a, b| share(a).total_cmp(&share(b))).map(|own| own.2)
 }
 
 /// Our gains beside the printed one; nothing where none is run.

@@ -197,7 +197,7 @@ pub(super) fn combined(
     };
     let shown = probability(p);
     let against = if test.z < 0.0 { " against it" } else { "" };
-    let count = counted(p_greater.len(), "dataset");
+    let count = p_greater.len();
     let _ = write!(numbers, "; Stouffer over the repeats of {count}: p = {shown}{against}");
     Ok((holds, Some(p)))
 }

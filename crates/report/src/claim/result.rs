@@ -115,8 +115,8 @@ pub(crate) fn adjust_family(results: &mut [ClaimResult]) -> Result<(), Experimen
                 let _ = write!(result.numbers, "; {of}Holm's p over {count} claims = {p}");
                 // What a reader of "reversed, inconclusive" looks for.
                 if let Some((rule, p)) = missed {
-                    let (of, p) = (tested_against(rule), mercer_render::probability(p));
-                    let _ = write!(result.numbers, "; {of}p = {p}");
+                    let of = if rule == Rule::PrintedGain { "gap" } else { "within a point" };
+                    let _ = write!(result.numbers, "; {of} p = {}", mercer_render::probability(p));
                 }
             }
         }
@@ -197,7 +197,7 @@ mod tests {
             result("d", Holds::Undecided, Some(0.6)),
         ];
         adjust_family(&mut of_size).unwrap();
-        let said = "n; Holm's p over 2 claims = 1.00; gap to the printed gain, p = 0.40";
+        let said = "n; Holm's p over 2 claims = 1.00; gap p = 0.40";
         assert_eq!((of_size[0].numbers.as_str(), of_size[0].holds), (said, undecided));
         // Alone in its family.
         assert_eq!((results[4].numbers.as_str(), results[4].adjusted), ("n", Some(0.03)));
