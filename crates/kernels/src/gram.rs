@@ -438,7 +438,7 @@ impl Sections {
     /// Returns the points `z_j` minus the centre, `n × d`.
     pub fn points(&self) -> MatrixView<'_> {
         match &self.points {
-            Stored::Dense(points) => points.points.view().into(),
+            Stored::Dense(points) => points.centred.view().into(),
             Stored::Sparse(points) => points.rows().into(),
         }
     }
@@ -537,7 +537,7 @@ const UNDERFLOW: f64 = -746.0;
 /// Points ready for tiles: centred, with their squared norms.
 #[derive(Debug, Clone, PartialEq)]
 struct Points {
-    points: Array2<f64>,
+    centred: Array2<f64>,
     squares: Vec<f64>,
     /// Of the points of each tile.
     norms: Vec<Norms>,
@@ -580,14 +580,14 @@ impl Points {
         };
         let squares: Vec<f64> = points.rows().into_iter().map(|x| x.dot(&x)).collect();
         let norms = squares.chunks(TILE).map(Norms::of).collect();
-        Self { points, squares, norms }
+        Self { centred: points, squares, norms }
     }
 
     /// The points of a tile.
     fn rows(&self, start: usize, end: usize) -> Rows<'_> {
-        debug_assert!(start % TILE == 0 && end <= start + TILE);
+        debug_assert!(start.is_multiple_of(TILE) && end <= start + TILE);
         Rows {
-            points: self.points.slice(s![start..end, ..]),
+            points: self.centred.slice(s![start..end, ..]),
             squares: &self.squares[start..end],
             norms: self.norms[start / TILE],
         }
