@@ -73,6 +73,23 @@ fn table(summary: &Value) -> String {
     text
 }
 
+/// How many claims of a paper hold in a variant and are not decided in another.
+fn in_some(summary: &Value, name: &str) -> usize {
+    let paper = catalogue().papers().iter().find(|paper| paper.name == name).unwrap();
+    let own = catalogue().claims(paper.key).unwrap();
+    let own = own.iter().filter(|claim| !claim.source.starts_with("ours"));
+    let holds = |id: &str| -> BTreeSet<&str> {
+        let results = summary["claims"].as_array().unwrap().iter();
+        let of_claim = results.filter(|result| result["claim"] == id);
+        of_claim.map(|result| result["holds"].as_str().unwrap()).collect()
+    };
+    own.filter(|claim| {
+        let found = holds(&claim.id);
+        found.contains("yes") && found.contains("inconclusive") && !found.contains("no")
+    })
+    .count()
+}
+
 /// The paper with the largest share, and the share.
 fn first(counts: impl Fn(&str) -> [usize; 2]) -> (&'static str, usize, usize) {
     let of = |paper: &'static Paper| (paper.name, counts(paper.key));
@@ -96,11 +113,12 @@ fn best(summary: &Value) -> String {
         let cells = summary["cells"].as_array().unwrap().iter();
         cells.filter(|cell| cell["verdict"] == "differs" && wanted(cell)).count()
     };
+    let some = in_some(summary, claims.0);
     let all = differ(&|_| true);
     let explained = differ(&|cell| cell["cause_known"] == true);
     let shown = differ(&|cell| cell["cause_known"] == false && cell["finding"].is_string());
     format!(
-        "No paper holds up as a whole. {}'s numbers agree most often ({} of {} decided), and {} has the most claims that hold ({} of {}). Of {all} numbers that differ, findings explain {explained}, and show {shown} without a cause.",
+        "No paper holds up as a whole. {}'s numbers agree most often ({} of {} decided), and {} has most claims that hold ({} of {}, {some} in some variants only). Of {all} numbers that differ, findings explain {explained}, and show {shown} without a cause.",
         numbers.0, numbers.1, numbers.2, claims.0, claims.1, claims.2,
     )
 }

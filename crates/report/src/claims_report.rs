@@ -17,7 +17,7 @@ pub(crate) fn rules() -> String {
          | not told apart from 0, nor from the paper's | holds 0, and the two gains do not differ |\n\
          | not shown, and below the paper's | holds 0, and is below the printed gain |\n\
          | the reverse | below 0 |\n\n\
-         The gain in the first line is over the datasets that have a printed gain. In the last two rows a claim fails if Holm's p of the gap to the printed gain is below 5 %, unless the test below shows a gain; where it is not, it is printed as gap p. The replication Bayes factor is the odds of the printed gain against no gain.\n\n\
+         The gain in the first line is over the datasets that have a printed gain. In the last two rows a claim fails if Holm's p of the gap to the printed gain is below 5 %, and the test below shows no gain. A gap that is not significant is printed as gap p. The replication Bayes factor is the odds of the printed gain against no gain.\n\n\
          The test of a claim:\n\n\
          - Over datasets: Stouffer's combination of the one-sided p of each dataset, from its repeats; the p printed is two-sided. Random splits have the corrected resampled t-test, folds the ordinary paired t-test. Wilcoxon's signed rank test, and the probabilities that the gain is worse, equal within a point, or better, are printed beside it.\n\
          - On named datasets: the test on each.\n\
@@ -115,7 +115,7 @@ fn of_family<'a>(
                 Some(finding) => Cell::text(title(finding)).link(format!("finding-{finding}")),
                 None => Cell::text("No finding gives a cause."),
             };
-            table = table.row(Row::new([Cell::text("why"), Cell::text(""), why]).under(&group));
+            table = table.row(Row::new([Cell::text("see"), Cell::text(""), why]).under(&group));
         }
     }
     table

@@ -76,7 +76,7 @@ pub(crate) fn best(papers: &[Paper], bars: &Bars, claims: &[ClaimResult]) -> Opt
     let (by_numbers, by_claims) =
         (largest_share(papers.iter().map(of))?, largest_share(papers.iter().map(claimed))?);
     Some(format!(
-        "Not as a whole. {by_numbers}'s numbers agree most often, {by_claims}'s claims hold most often."
+        "Not as a whole. {by_numbers}'s numbers agree most often, {by_claims} has most claims that hold."
     ))
 }
 
