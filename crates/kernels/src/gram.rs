@@ -1,6 +1,8 @@
+mod mirror;
 use crate::sparse::{SparsePoints, SparseValues};
 use crate::{KernelError, Smoothness, distance};
 use mercer_linalg::{Matrix, MatrixView, SparseRows, exp, product, sparse_of};
+use mirror::mirror;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
 
@@ -590,24 +592,6 @@ impl Points {
             points: self.centred.slice(s![start..end, ..]),
             squares: &self.squares[start..end],
             norms: self.norms[start / TILE],
-        }
-    }
-}
-
-/// Copies what stands right of the diagonal in the rows `top..bottom` to below the diagonal.
-fn mirror(gram: &mut Array2<f64>, top: usize, bottom: usize) {
-    // Blocks of as many rows as a cache line has numbers, twice.
-    const BLOCK: usize = 16;
-    let n = gram.nrows();
-    let entries = gram.as_slice_mut().expect("a new matrix is contiguous");
-    for left in (top..n).step_by(BLOCK) {
-        for first in (top..bottom).step_by(BLOCK) {
-            for j in left.max(first + 1)..(left + BLOCK).min(n) {
-                let last = (first + BLOCK).min(bottom).min(j);
-                let (above, row) = entries.split_at_mut(j * n);
-                let column = above[first * n + j..].iter().step_by(n);
-                row[first..last].iter_mut().zip(column).for_each(|(to, from)| *to = *from);
-            }
         }
     }
 }
