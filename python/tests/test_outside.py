@@ -65,26 +65,11 @@ def test_a_ridge_from_outside_is_that_of_scikit_learn(tables):
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
-NEAR = """
-import numpy
-
-class Near:
-    def __init__(self, power=2.0):
-        self.power = power
-
-    def fit(self, X, y):
-        self.labels = numpy.unique(y)
-        self.means = [X[y == label].mean(axis=0) for label in self.labels]
-
-    def predict(self, X):
-        gaps = [(abs(X - mean) ** self.power).sum(axis=1) for mean in self.means]
-        return self.labels[numpy.argmin(gaps, axis=0)]
-"""
-
-
 def test_a_class_beside_its_file_is_a_method(tables, tmp_path):
-    (tmp_path / "mine.py").write_text(NEAR)
-    (tmp_path / "mine.toml").write_text('[method.near]\nclassifier = "mine:Near"\nsettings.power = { default = 2.0 }\n')
+    """That of the book, word by word."""
+    chapter = (MERCER.parents[2] / "book/src/outside.md").read_text()
+    for name in ["mine.py", "mine.toml"]:
+        (tmp_path / name).write_text(chapter.split(f"file={name}\n")[1].split("```")[0])
     line = ["--methods-from", str(tmp_path / "mine.toml"), "--data", str(tables / "wine.csv"), "--target", "target"]
     said = json.loads(run("evaluate", "--method", "near", "--set", "power=1", "--folds", "3", "--json", *line))
     assert said["estimates"]["accuracy"]["mean"] > 0.9

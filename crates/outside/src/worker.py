@@ -24,7 +24,8 @@ def estimator(request):
     module, name = request["estimator"].split(":")
     kind = getattr(importlib.import_module(module), name)
     settings = {name: value for name, value in request["settings"].items() if value is not None}
-    known = inspect.signature(kind).parameters  # a class of one's own need not have get_params
+    # A class of one's own need not have get_params; that of others may know more than the signature says.
+    known = kind().get_params() if hasattr(kind, "get_params") else inspect.signature(kind).parameters
     if "random_state" in known:
         settings.setdefault("random_state", request["seed"])
     if "n_jobs" in known:
