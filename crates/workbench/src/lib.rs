@@ -78,6 +78,8 @@ pub use weights::{ClassWeight, require_weighing};
 
 /// The snippets of the book, run like the examples of this page.
 #[cfg(doctest)]
+// A block of the book may name the file that it is.
+#[allow(rustdoc::invalid_codeblock_attributes)]
 mod book {
     #[doc = include_str!("../../../book/src/statistics.md")]
     struct Statistics;
