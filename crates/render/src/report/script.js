@@ -137,14 +137,20 @@
   };
   if (box) box.addEventListener("input", filter);
 
-  // A table that fits is read with the page; a wider one scrolls in a box, its head in sight.
+  // A table that fits is read with the page; a wider one scrolls in a box, its head in sight. Once a frame, however much
+  // unfolds at once; and all are changed, then all measured, so that the page is not laid out anew for each.
+  let due;
   const fit = () => {
-    for (const own of all("figure.table .scroll")) {
-      own.classList.remove("whole", "tight");
-      const fits = () => own.scrollWidth <= own.clientWidth;
-      own.classList.toggle("tight", !fits());
-      own.classList.toggle("whole", fits());
-    }
+    cancelAnimationFrame(due);
+    due = requestAnimationFrame(() => {
+      const boxes = all("figure.table .scroll");
+      const wide = (some) => some.filter((own) => own.scrollWidth > own.clientWidth);
+      boxes.forEach((own) => own.classList.remove("whole", "tight"));
+      const out = wide(boxes);
+      out.forEach((own) => own.classList.add("tight"));
+      const far = wide(out);
+      boxes.forEach((own) => own.classList.toggle("whole", !far.includes(own)));
+    });
   };
 
   // Columns that the shown rows leave empty go, so that the others need no scrolling.

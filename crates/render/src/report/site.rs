@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// let start = Report::new("Start").section(section("a", "See [there](b).")).page("index.html", "Start");
 /// let other = Report::new("Other").section(section("b", "[Nowhere](c).")).page("more/b.html", "More");
 /// let pages = site(&[start, other])?;
-/// assert!(pages[0].contains("<a href=\"./more/b.html#b\">there</a>"));
+/// assert!(pages[0].contains("<a href=\"more/b.html#b\">there</a>"));
 /// assert!(pages[1].contains("<a href=\"../index.html\">Start</a>"));
 /// assert!(pages[1].contains("<a>Nowhere</a>"));
 /// # Ok::<(), mercer_render::RenderError>(())
@@ -52,7 +52,7 @@ pub fn site(reports: &[Report]) -> Result<Vec<String>, RenderError> {
 /// From a page to the folder of the site.
 fn up(report: &Report) -> String {
     match report.file.matches('/').count() {
-        0 => "./".to_owned(),
+        0 => String::new(),
         depth => "../".repeat(depth),
     }
 }
