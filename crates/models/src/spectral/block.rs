@@ -1,3 +1,4 @@
+use super::kept::KeptFeatures;
 use super::loops::{add_scaled, compensated_sum, scaled, scaled_sum, squares, sum, times};
 use super::{Model, Plan, Scalar};
 use mercer_linalg::{product, sin_cos};
@@ -41,6 +42,7 @@ pub(crate) struct Block<F> {
     cosines: Vec<F>,
     tile: Vec<F>,
     trace: Option<TraceRoom<F>>,
+    kept: Option<KeptFeatures<F>>,
 }
 
 /// Room for the gradient of a penalty of fixed inputs.
@@ -121,6 +123,7 @@ impl<F: Scalar> Block<F> {
                 flow: Array2::zeros((TRACE_ROWS, width)),
                 phi: Array2::zeros((TRACE_ROWS, size)),
             }),
+            kept: None,
             columns,
         }
     }
@@ -147,12 +150,32 @@ impl<F: Scalar> Block<F> {
         self.lost.fill(F::zero());
     }
 
-    /// Computes `φ` and its slopes for a batch `x` (`b × d`). It writes this block's part of `Wᵀ φ` to `scores`
-    /// (`b × K`).
-    pub fn forward(&mut self, x: ArrayView2<'_, F>, scores: ArrayViewMut2<'_, F>) {
+    /// Keeps the features of so many training rows from now on. For frequencies that never move.
+    pub fn keep_features(&mut self, rows: usize) {
+        self.kept = Some(KeptFeatures::new(rows, self.columns.len()));
+    }
+
+    /// Computes `φ` and its slopes for a batch `x` (`b × d`), the training rows `rows`. It writes this block's part of
+    /// `Wᵀ φ` to `scores` (`b × K`).
+    pub fn forward(&mut self, x: ArrayView2<'_, F>, rows: &[usize], scores: ArrayViewMut2<'_, F>) {
         let b = x.nrows();
         let (mut flow, mut phi) = (std::mem::take(&mut self.flow), std::mem::take(&mut self.phi));
-        self.waves(x, &mut flow, &mut phi);
+        // A single row is summed in another order: it is computed as it always was.
+        match self.kept.take() {
+            Some(mut kept) if b > 1 => {
+                let missing = kept.missing(rows);
+                if !missing.is_empty() {
+                    self.waves(x.select(Axis(0), &missing).view(), &mut flow, &mut phi);
+                    kept.keep(rows, &missing, phi.slice(s![..missing.len(), ..]));
+                }
+                kept.recall(rows, phi.slice_mut(s![..b, ..]));
+                self.kept = Some(kept);
+            }
+            kept => {
+                self.waves(x, &mut flow, &mut phi);
+                self.kept = kept;
+            }
+        }
         (self.flow, self.phi) = (flow, phi);
         let phi = self.phi.slice(s![..b, ..]);
         product(F::one(), phi, self.read_out.view(), F::zero(), scores);

@@ -11,6 +11,8 @@
 //! | `c` | `offset` | zero unless a bias is asked for | `K` |
 
 mod block;
+mod kept;
+mod look;
 mod loops;
 mod model;
 mod numbers;

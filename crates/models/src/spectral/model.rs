@@ -273,12 +273,29 @@ impl<F: Scalar> Model<F> {
         let mut scores = Array2::zeros((inputs.nrows(), self.outputs()));
         let mut block = Array2::zeros((BLOCK, self.outputs()));
         self.each_block(inputs, |first, phi, used| {
-            product(F::one(), phi, self.read_out.view(), F::zero(), block.view_mut());
-            block += &self.offset;
-            let mut target = scores.slice_mut(s![first..first + used, ..]);
-            target.zip_mut_with(&block.slice(s![..used, ..]), |to, from| *to = from.wide());
+            self.read(phi, &mut block, &mut scores.slice_mut(s![first..first + used, ..]));
         });
         scores
+    }
+
+    /// Returns the scores of rows with these features (`n × D`), to the bit those of [`Model::scores`].
+    pub fn scores_of(&self, features: &Array2<F>) -> Array2<f64> {
+        let mut scores = Array2::zeros((features.nrows(), self.outputs()));
+        let mut phi = Array2::zeros((BLOCK, self.features()));
+        let mut block = Array2::zeros((BLOCK, self.outputs()));
+        let blocks = features.axis_chunks_iter(Axis(0), BLOCK);
+        for (rows, mut target) in blocks.zip(scores.axis_chunks_iter_mut(Axis(0), BLOCK)) {
+            phi.slice_mut(s![..rows.nrows(), ..]).assign(&rows);
+            self.read(phi.view(), &mut block, &mut target);
+        }
+        scores
+    }
+
+    /// Writes the scores of the first rows of a block of features.
+    fn read(&self, phi: ArrayView2<'_, F>, block: &mut Array2<F>, to: &mut ArrayViewMut2<'_, f64>) {
+        product(F::one(), phi, self.read_out.view(), F::zero(), block.view_mut());
+        *block += &self.offset;
+        to.zip_mut_with(&block.slice(s![..to.nrows(), ..]), |to, from| *to = from.wide());
     }
 
     /// Returns `W` in double precision.

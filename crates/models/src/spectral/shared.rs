@@ -1,5 +1,6 @@
 //! What the members of a team of threads share.
 
+use super::look::SeenRows;
 use super::{Model, Plan, Scalar, Spectral, TrainingRows};
 use mercer_learning::{Fitting, LearningError, Loss, RowChunks, Sample, Streams, Targets};
 use ndarray::{Array1, Array2};
@@ -37,6 +38,10 @@ pub(super) struct Shared<'a, F> {
     /// Their weights, if they have some.
     pub trace_weights: Option<Vec<F>>,
     pub streams: Streams,
+    /// Whether the features of training rows are kept.
+    pub keeps_features: bool,
+    /// What was looked at then.
+    pub seen: SeenRows<F>,
     /// Steps of the whole run.
     pub steps: usize,
     /// Steps between two looks.
@@ -87,6 +92,8 @@ impl<'a, F: Scalar> Shared<'a, F> {
                 trace.weights.as_ref().map(|weights| weights.iter().map(|&w| F::of(w)).collect())
             }),
             streams: fitting.streams.clone(),
+            keeps_features: false,
+            seen: SeenRows::default(),
             steps: plan.steps(feed),
             interval: fitting.probe.as_ref().map(|probe| probe.interval().max(1)),
             messages: [messages(), messages()],

@@ -8,10 +8,13 @@ use super::{
     TrainingRows, train,
 };
 use approx::assert_relative_eq;
-use mercer_learning::{Fitting, Loss, Sample, Streams, Targets};
+use mercer_learning::{
+    Fitting, LearningError, Limits, Loss, Moment, Predictor, Probe, Sample, Streams, Targets,
+};
 use mercer_solvers::{Optimiser, Threshold};
 use ndarray::{Array1, Array2, Axis, array, concatenate};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const GOLDEN: &str = include_str!("../../../../experiments/golden/askl.toml");
 
@@ -72,7 +75,7 @@ fn gradients(model: &Model<f64>, sample: &Sample, plan: &Plan) -> Gradients {
     let rows: Vec<usize> = (0..n).collect();
     let mut block = Block::cut(model, 0..model.features(), &plan);
     let mut scores = Array2::zeros((n, model.outputs()));
-    block.forward(sample.inputs(), scores.view_mut());
+    block.forward(sample.inputs(), &rows, scores.view_mut());
     scores += &model.offset;
     let loss = losses(&plan, sample.targets(), &rows, &mut scores.view_mut());
     let feature_norm = block.feature_norm_squared(n);
@@ -230,12 +233,42 @@ fn trained<F: super::Scalar>(
     sample: &Sample,
     threads: usize,
 ) -> (Model<F>, BTreeMap<String, f64>) {
-    let mut fitting = Fitting { threads, ..Fitting::seeded(5) };
+    let (model, numbers, _) = watched(&mercer_learning::Unlimited, plan, sample, threads);
+    (model, numbers)
+}
+
+/// The scores of all rows at each look.
+struct Looks<'a>(&'a Sample, Vec<Array2<f64>>);
+
+impl Probe for Looks<'_> {
+    fn interval(&self) -> usize {
+        3
+    }
+
+    fn observe(
+        &mut self,
+        _: Moment,
+        predictor: &dyn Predictor,
+        _: &BTreeMap<String, f64>,
+    ) -> Result<(), LearningError> {
+        self.1.push(predictor.decision(self.0.inputs()));
+        Ok(())
+    }
+}
+
+fn watched<F: super::Scalar>(
+    limits: &dyn Limits,
+    plan: &Plan,
+    sample: &Sample,
+    threads: usize,
+) -> (Model<F>, BTreeMap<String, f64>, Vec<Array2<f64>>) {
+    let mut looks = Looks(sample, Vec::new());
+    let mut fitting = Fitting { threads, limits, probe: Some(&mut looks), ..Fitting::seeded(5) };
     let k = sample.class_counts().len().max(1);
     let start = start(60, 2, Phases::Shared);
     let model = Model::draw(&start, sample.features(), k, &fitting.streams);
     let trained = train(plan, model, TrainingRows::whole(sample), &mut fitting).unwrap();
-    (trained.predictor.model, trained.numbers)
+    (trained.predictor.model, trained.numbers, looks.1)
 }
 
 fn distance<F: super::Scalar, G: super::Scalar>(a: &Array2<F>, b: &Array2<G>) -> f64 {
@@ -261,6 +294,49 @@ fn the_same_seed_gives_the_same_bits_and_threads_change_only_rounding() {
             assert!(distance(&team.frequencies, &once.frequencies) < 1e-9);
             assert!(distance(&team.read_out, &once.read_out) < 1e-9);
             assert!(trained::<f64>(&plan, &sample, threads).0 == team);
+        }
+    }
+}
+
+/// Room for so many bytes; the most that was asked for stands in the second.
+struct Room(u64, AtomicU64);
+
+impl Limits for Room {
+    fn check(&self) -> Result<(), LearningError> {
+        Ok(())
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<(), LearningError> {
+        self.1.fetch_max(bytes, Ordering::Relaxed);
+        if bytes <= self.0 { Ok(()) } else { Err(LearningError::Interrupted) }
+    }
+}
+
+#[test]
+fn kept_features_of_fixed_frequencies_change_no_bit() {
+    // 131 rows end a pass in batches of 11 and of 1; 784 columns are summed in two parts.
+    for (rows, columns, batch) in [(131, 5, 12), (131, 5, 13), (60, 784, 12)] {
+        let sample = ring(rows, columns);
+        for sampling in [Sampling::Shuffled, Sampling::Replacement] {
+            let fixed = Plan {
+                learn_frequencies: false,
+                epochs: 4.0,
+                batch,
+                sampling,
+                ..plan(Loss::CrossEntropy)
+            };
+            for threads in [1, 2] {
+                let plenty = Room(u64::MAX, AtomicU64::new(0));
+                let kept = watched::<f32>(&plenty, &fixed, &sample, threads);
+                let most = plenty.1.into_inner();
+                let tight = Room(most - 1, AtomicU64::new(0));
+                let anew = watched::<f32>(&tight, &fixed, &sample, threads);
+                assert!(kept == anew, "{rows} x {columns}, {sampling:?}, {threads} threads");
+                let once = Plan { epochs: 1.0, ..fixed.clone() };
+                let asked = Room(u64::MAX, AtomicU64::new(0));
+                watched::<f32>(&asked, &once, &sample, threads);
+                assert_eq!(most - asked.1.into_inner(), 4 * 60 * rows as u64);
+            }
         }
     }
 }

@@ -1,10 +1,12 @@
 use super::block::Block;
+use super::kept::KEPT_BYTES;
+use super::look::Looked;
 use super::numbers::{Mean, NORM_ROWS, numbers};
 use super::order::Order;
 use super::plan::{DIVERGED, Trace};
 use super::shared::{Shared, UNPOISONED, Watch, Window};
 use super::{Model, Plan, Scalar, Spectral, StepIndex, TrainingRows};
-use mercer_learning::{Fitting, LearningError, Moment, Targets};
+use mercer_learning::{Fitting, LearningError, Moment, Predictor, Targets};
 use mercer_linalg::{TeamMember, team};
 use mercer_solvers::{Memory, Route, Shrinkage, Threshold};
 use ndarray::{Array1, Array2, Axis, s};
@@ -30,10 +32,18 @@ pub(crate) fn train<F: Scalar>(
     let (sample, big_d) = (feed.first, model.features());
     let n = sample.rows();
     let members = fitting.threads.clamp(1, big_d);
-    fitting.limits.reserve(bytes::<F>(plan, &model, n))?;
+    let needed = bytes::<F>(plan, &model, n);
+    fitting.limits.reserve(needed)?;
     let rows = sample.inputs().slice(s![..n.min(NORM_ROWS), ..]).to_owned();
     let weights = sample.weights().map(|own| own.slice(s![..n.min(NORM_ROWS)]).to_owned());
-    let shared = Shared::new(plan, model, &feed, fitting, members);
+    let features = (n * big_d * size_of::<F>()) as u64;
+    let returns = plan.steps(&feed) > feed.steps(plan.batch);
+    let keeps_features = !plan.learn_frequencies
+        && returns
+        && feed.more.is_none()
+        && features <= KEPT_BYTES
+        && fitting.limits.reserve(needed + features).is_ok();
+    let shared = Shared { keeps_features, ..Shared::new(plan, model, &feed, fitting, members) };
     let watch = Watch { fitting, more: feed.more, rows, weights };
     let numbers = team(
         members,
@@ -101,10 +111,14 @@ impl<'a, F: Scalar> Worker<'a, F> {
         let whole = shared.whole.read().expect(UNPOISONED);
         let (model, plan) = (&whole.model, shared.plan);
         let k = model.outputs();
+        let mut block = Block::cut(model, member.share(model.features()), plan);
+        if shared.keeps_features {
+            block.keep_features(shared.rows);
+        }
         Self {
             shared,
             member,
-            block: Block::cut(model, member.share(model.features()), plan),
+            block,
             offset: model.offset.clone(),
             offset_memory: Memory::new(plan.optimiser, k),
             scores: Array2::zeros((plan.batch, k)),
@@ -242,7 +256,7 @@ impl<'a, F: Scalar> Worker<'a, F> {
         }
         let x = self.batch.slice(s![..b, ..]);
         let mut message = shared.messages[step % 2][self.member.index()].write().expect(UNPOISONED);
-        self.block.forward(x, message.scores.slice_mut(s![..b, ..]));
+        self.block.forward(x, rows, message.scores.slice_mut(s![..b, ..]));
         if shared.plan.feature_penalty.needs_norm() {
             message.feature_norm_squared = match &self.batch_weights {
                 None => self.block.feature_norm_squared(b),
@@ -427,10 +441,13 @@ impl<'a, F: Scalar> Worker<'a, F> {
             let (rows, count) =
                 ((rows.view(), weights.as_ref()), (self.shared.rows, self.shared.total));
             let numbers = numbers(self.shared.plan, &whole.model, loss, rows, count);
-            if let Some(probe) = fitting.probe.as_mut()
-                && let Err(error) = probe.observe(at, &*whole, &numbers)
-            {
-                self.fail(error);
+            if let Some(probe) = fitting.probe.as_mut() {
+                let looked = Looked { whole: &whole, seen: &self.shared.seen };
+                let predictor: &dyn Predictor =
+                    if self.shared.keeps_features { &looked } else { &*whole };
+                if let Err(error) = probe.observe(at, predictor, &numbers) {
+                    self.fail(error);
+                }
             }
         }
         self.member.barrier();
