@@ -105,7 +105,7 @@ pub(crate) fn run(
         };
         if !queue.is_empty() {
             tracing::info!(
-                "running them again for {}, the cheapest trial of each cell first; the page is written anew each minute; Ctrl-C stops it, and keeps what was run",
+                "running them again for {}, the cheapest trial of each cell first; the page is written anew after a minute, then ever less often; Ctrl-C stops it, and keeps what was run",
                 budget.map_or_else(|| "as long as it takes".to_owned(), minutes)
             );
         }

@@ -15,8 +15,11 @@ const QUIET: Duration = Duration::from_secs(20);
 /// Parts of the whole bar.
 const PARTS: f64 = 1000.0;
 
-/// How old a page may be while trials run.
+/// After how long the page is first written anew while trials run. Then each time after twice as long: a page takes
+/// some seconds of a core.
 const REFRESH: Duration = Duration::from_mins(1);
+/// And after at most so long.
+const SELDOM: Duration = Duration::from_mins(30);
 
 /// How far a run is: by predicted seconds, so that the time left is right when trials differ in size.
 pub(crate) struct Bar {
@@ -155,15 +158,15 @@ impl Bar {
     ) -> T {
         let done = std::thread::scope(|scope| {
             let working = scope.spawn(work);
-            let mut shown = Instant::now();
+            let (mut shown, mut wait) = (Instant::now(), REFRESH);
             while !working.is_finished() {
                 std::thread::sleep(Duration::from_millis(50));
                 self.tick(Instant::now());
-                if shown.elapsed() > REFRESH {
+                if shown.elapsed() > wait {
                     if let Err(error) = page() {
                         tracing::warn!("the page could not be written anew: {error:#}");
                     }
-                    shown = Instant::now();
+                    (shown, wait) = (Instant::now(), (2 * wait).min(SELDOM));
                 }
             }
             working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -172,6 +172,23 @@ fn data_of_another_version_has_records_of_its_own() {
     assert_eq!(status("--data data --accept-version"), 2);
 }
 
+/// Most artefacts do not know a dataset that one of them has.
+#[test]
+fn the_status_of_a_dataset_lists_the_artefacts_that_have_it() {
+    let place = Place::new();
+    let lines = place.run("status --dataset wine --profile smoke --json").with_code(0).json();
+    let listed: Vec<&str> =
+        lines.as_array().unwrap().iter().map(|line| line["artefact"].as_str().unwrap()).collect();
+    assert!(listed.contains(&"mce/table1") && !listed.contains(&"askl/table2"), "{listed:?}");
+    let all = place.run("status --profile smoke --json").with_code(0).json();
+    assert!(all.as_array().unwrap().len() > listed.len());
+    // What two artefacts show counts in both.
+    let one = place.run("status mce/table1 --dataset wine --profile smoke --json").with_code(0);
+    let of_table = lines.as_array().unwrap().iter().find(|line| line["artefact"] == "mce/table1");
+    assert_eq!(Some(&one.json()[0]), of_table);
+    place.run("status --dataset iirs").with_code(2);
+}
+
 /// Some trials fail: status 3, a table all the same, and the way to run them again.
 #[test]
 fn a_failed_trial_ends_with_3_and_is_tried_again_on_request() {
