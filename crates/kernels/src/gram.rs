@@ -1,7 +1,9 @@
 mod mirror;
+mod values;
+
 use crate::sparse::{SparsePoints, SparseValues};
 use crate::{KernelError, Smoothness, distance};
-use mercer_linalg::{Matrix, MatrixView, SparseRows, exp, product, sparse_of};
+use mercer_linalg::{Matrix, MatrixView, SparseRows, exp, product};
 use mirror::mirror;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
@@ -490,43 +492,6 @@ impl Sections {
             Kernel::Precomputed { columns } => columns,
             _ => self.points().dim().1,
         }
-    }
-
-    /// Returns `k(x_i, z_j)` for the rows `x_i` of `left` (`m × d`): `m × n`, in `2 m n d` flops.
-    ///
-    /// # Panics
-    /// If `left` has another number of columns.
-    pub fn at<'a>(&self, left: impl Into<MatrixView<'a>>) -> Array2<f64> {
-        let left = left.into();
-        let numbered = matches!(self.kernel, Kernel::Precomputed { .. });
-        let right = [self.features(), self.features() + usize::from(numbered)];
-        assert!(right.contains(&left.dim().1), "points of different dimension");
-        match (&self.points, left) {
-            (Stored::Sparse(points), MatrixView::Sparse(left)) => self.sparse_at(points, left),
-            (Stored::Sparse(points), MatrixView::Dense(left)) => {
-                self.sparse_at(points, &sparse_of(left))
-            }
-            (Stored::Dense(points), MatrixView::Dense(left)) => self.dense_at(points, left),
-            (Stored::Dense(points), MatrixView::Sparse(rows)) => {
-                self.dense_at(points, left.to_owned().dense(0..rows.rows()).view())
-            }
-        }
-    }
-
-    fn sparse_at(&self, points: &SparsePoints, left: &SparseRows) -> Array2<f64> {
-        points.cross(left, &|row, room| self.kernel.finish(row, room))
-    }
-
-    fn dense_at(&self, points: &Points, left: ArrayView2<'_, f64>) -> Array2<f64> {
-        let a = Points::of(left, self.centre.as_ref());
-        let (m, n) = (left.nrows(), self.len());
-        let mut gram = Array2::zeros((m, n));
-        for top in (0..m).step_by(TILE) {
-            let bottom = (top + TILE).min(m);
-            let band = gram.slice_mut(s![top..bottom, ..]);
-            self.kernel.fill_band(&a.rows(top, bottom), points, 0, band);
-        }
-        gram
     }
 }
 

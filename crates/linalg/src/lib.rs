@@ -45,6 +45,7 @@ mod sparse;
 mod svd;
 mod symmetric;
 mod team;
+mod whitening;
 mod worker_pool;
 
 pub use cholesky::{Cholesky, JITTER_LADDER};
@@ -71,6 +72,7 @@ pub use sparse::{
     Matrix, MatrixView, SparseProducts, SparseRows, dense_rows, sparse_of, sparse_row, sparse_rows,
 };
 pub use svd::{LeastSquares, Svd, minimum_norm_solve, thin_svd};
-pub use symmetric::symmetric_product;
+pub use symmetric::{add_symmetric_product, mirror_upper, symmetric_product};
 pub use team::{TeamMember, team};
+pub use whitening::Whitening;
 pub use worker_pool::WorkerPool;

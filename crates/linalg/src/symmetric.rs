@@ -23,31 +23,68 @@ const TILE: usize = 256;
 pub fn symmetric_product<F: Real>(matrix: ArrayView2<'_, F>) -> Array2<F> {
     let size = matrix.ncols();
     let mut gram = Array2::zeros((size, size));
-    upper(matrix, gram.view_mut());
+    upper(matrix, F::zero(), gram.view_mut());
+    mirror_upper(gram.view_mut());
+    gram
+}
+
+/// Adds `AᵀA` to a matrix, on and above the diagonal; what it leaves below is not said. Many blocks of rows are summed so
+/// without a matrix for each.
+///
+/// ```
+/// use mercer_linalg::{add_symmetric_product, mirror_upper, symmetric_product};
+/// use ndarray::{Array2, array};
+/// let (one, two) = (array![[1.0, 2.0]], array![[3.0, 4.0]]);
+/// let mut gram = Array2::zeros((2, 2));
+/// add_symmetric_product(one.view(), gram.view_mut());
+/// add_symmetric_product(two.view(), gram.view_mut());
+/// mirror_upper(gram.view_mut());
+/// assert_eq!(gram, symmetric_product(array![[1.0, 2.0], [3.0, 4.0]].view()));
+/// ```
+///
+/// # Panics
+/// If the matrix is not `D × D`.
+pub fn add_symmetric_product<F: Real>(matrix: ArrayView2<'_, F>, gram: ArrayViewMut2<'_, F>) {
+    assert_eq!(gram.dim(), (matrix.ncols(), matrix.ncols()), "shape of a symmetric product");
+    upper(matrix, F::one(), gram);
+}
+
+/// Copies what is above the diagonal to below it.
+///
+/// ```
+/// let mut matrix = ndarray::array![[1.0, 2.0], [0.0, 3.0]];
+/// mercer_linalg::mirror_upper(matrix.view_mut());
+/// assert_eq!(matrix, ndarray::array![[1.0, 2.0], [2.0, 3.0]]);
+/// ```
+///
+/// # Panics
+/// If the matrix is not square.
+pub fn mirror_upper<F: Real>(mut matrix: ArrayViewMut2<'_, F>) {
+    let size = matrix.ncols();
+    assert_eq!(matrix.nrows(), size, "a square matrix");
     // In tiles: a plain transposition misses the cache on every write.
     for top in (0..size).step_by(TILE) {
         for left in (top..size).step_by(TILE) {
             for i in top..(top + TILE).min(size) {
                 for j in left.max(i + 1)..(left + TILE).min(size) {
-                    gram[[j, i]] = gram[[i, j]];
+                    matrix[[j, i]] = matrix[[i, j]];
                 }
             }
         }
     }
-    gram
 }
 
-/// `AᵀA` on and above the diagonal; the entries below are left, or overwritten with the same.
-fn upper<F: Real>(matrix: ArrayView2<'_, F>, mut gram: ArrayViewMut2<'_, F>) {
+/// `β G + AᵀA` on and above the diagonal; the entries below are left, or overwritten with something.
+fn upper<F: Real>(matrix: ArrayView2<'_, F>, keep: F, mut gram: ArrayViewMut2<'_, F>) {
     let size = matrix.ncols();
     if size <= WHOLE {
-        return product(F::one(), matrix.t(), matrix, F::zero(), gram);
+        return product(F::one(), matrix.t(), matrix, keep, gram);
     }
     let half = (size / 2).next_multiple_of(REGISTERS);
     let (left, right) = matrix.split_at(Axis(1), half);
-    product(F::one(), left.t(), right, F::zero(), gram.slice_mut(s![..half, half..]));
-    upper(left, gram.slice_mut(s![..half, ..half]));
-    upper(right, gram.slice_mut(s![half.., half..]));
+    product(F::one(), left.t(), right, keep, gram.slice_mut(s![..half, half..]));
+    upper(left, keep, gram.slice_mut(s![..half, ..half]));
+    upper(right, keep, gram.slice_mut(s![half.., half..]));
 }
 
 #[cfg(test)]

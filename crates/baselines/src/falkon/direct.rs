@@ -3,8 +3,8 @@
 use mercer_kernels::{Kernel, Sections};
 use mercer_learning::{Fitting, LearningError, Sample};
 use mercer_linalg::{
-    Cholesky, Eigen, JITTER_LADDER, LinalgError, MatrixView, multiplied, pipeline, symmetric_eigen,
-    symmetric_product,
+    Cholesky, Eigen, JITTER_LADDER, LinalgError, MatrixView, Whitening, add_symmetric_product,
+    mirror_upper, multiplied, pipeline, product, symmetric_eigen,
 };
 use ndarray::{Array2, Axis, s};
 use std::collections::BTreeMap;
@@ -14,6 +14,9 @@ pub(super) const CENTRES: usize = 2000;
 
 /// Rows of a block: products of so many are fast, and a block of 2000 centres fills 16 MB.
 const BLOCK: usize = 1024;
+
+/// Groups of blocks that are summed apart, whatever the number of threads: their matrices are added in order.
+const GROUPS: usize = 16;
 
 /// Ridges that are compared, in half decades of `λ`: from rows without noise to rows without a signal.
 fn grid() -> impl Iterator<Item = f64> {
@@ -49,43 +52,58 @@ impl Direct {
         fitting: &Fitting<'_>,
     ) -> Result<Self, LearningError> {
         let (m, threads) = (points.dim().0, fitting.threads.max(1));
-        // The matrix, its factor or its vectors, and on each thread a product of a block with two copies of it.
-        let doubles = 6 * m * m + threads * (2 * m * m + 4 * BLOCK * m);
+        // The matrix, its factor or its vectors, and on each thread a sum of products and blocks.
+        let doubles = 7 * m * m + threads * (m * m + 4 * BLOCK * m);
         fitting.limits.reserve(8 * doubles as u64)?;
         let gram = kernel.upper_gram(points, threads);
         let (centres, jitter) = Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER)
             .map_err(|error| numerical(&error))?;
+        let whitening = Whitening::of(&centres);
         let sections = kernel.sections(points);
         let (n, total, roots) = (sample.rows(), sample.total_weight(), sample.root_weights());
-        let mut starts = (0..n).step_by(BLOCK);
+        let group = n.div_ceil(BLOCK).div_ceil(GROUPS).max(1) * BLOCK;
+        let mut starts = (0..n).step_by(group);
         let (mut matrix, mut right) = (Array2::zeros((m, m)), Array2::zeros((m, y.ncols())));
         let mut square = 0.0;
         let work = |start: usize| {
-            let rows = start..(start + BLOCK).min(n);
-            let mut values = sample.matrix().within(rows.clone(), |x| sections.at(x));
-            let mut targets = y.slice(s![rows.clone(), ..]).to_owned();
-            if let Some(roots) = &roots {
-                let own = roots.slice(s![rows]).insert_axis(Axis(1));
-                values *= &own;
-                targets *= &own;
+            let end = (start + group).min(n);
+            let mut sum = Array2::zeros((m, m));
+            let mut of_targets = Array2::zeros((m, y.ncols()));
+            let mut squares = 0.0;
+            let mut room = Array2::zeros((BLOCK.min(n), m));
+            for start in (start..end).step_by(BLOCK) {
+                let rows = start..(start + BLOCK).min(end);
+                let mut values = room.slice_mut(s![..rows.len(), ..]);
+                sample.matrix().within(rows.clone(), |x| sections.write_at(x, values.view_mut()));
+                let mut targets = y.slice(s![rows.clone(), ..]).to_owned();
+                if let Some(roots) = &roots {
+                    let own = roots.slice(s![rows]).insert_axis(Axis(1));
+                    values *= &own;
+                    targets *= &own;
+                }
+                whitening.apply(values.view_mut());
+                product(1.0, values.t(), targets.view(), 1.0, of_targets.view_mut());
+                add_symmetric_product(values.view(), sum.view_mut());
+                squares += targets.iter().map(|y| y * y).sum::<f64>();
+                if fitting.limits.check().is_err() {
+                    break;
+                }
             }
-            let features = of_height(centres.solve_lower(&values.reversed_axes()));
-            let of_targets = multiplied(features.view(), targets.view());
-            let squares = targets.iter().map(|y| y * y).sum::<f64>();
-            (symmetric_product(features.t()), of_targets, squares)
+            (sum, of_targets, squares)
         };
         // In the order of the rows, whatever the number of threads.
         pipeline(
             threads,
             || starts.next(),
             work,
-            |(product, of_targets, squares)| {
-                matrix += &product;
+            |(sum, of_targets, squares)| {
+                matrix += &sum;
                 right += &of_targets;
                 square += squares;
                 fitting.limits.check()
             },
         )?;
+        mirror_upper(matrix.view_mut());
         matrix /= total;
         right /= total;
         square /= total;
