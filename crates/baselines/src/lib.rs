@@ -26,7 +26,7 @@ pub use bmkl::{Bmkl, BmklParams, Posterior, Prior, Start, Variational};
 pub use dank::{Dank, DankMachine, DankParams, DankProblem, Extension};
 pub use distributed_bmkl::{DistributedBmkl, DistributedBmklParams, Merge};
 pub use falkon::{Falkon, FalkonParams};
-pub use gaussian_process::{GaussianProcess, GaussianProcessParams};
+pub use gaussian_process::{GaussianProcess, GaussianProcessParams, Likelihood};
 pub use gaussian_svm::{GaussianSvm, GaussianSvmParams, MultiClass, RowDraw, SvmSolver};
 pub use kernel_choice::KernelName;
 pub use kernel_ridge::{KernelRidge, KernelRidgeParams};

@@ -72,6 +72,32 @@ fn fit_by_a_process_gives_numbers_and_their_deviations() {
 }
 
 #[test]
+fn fit_by_dirichlet_observations_gives_their_evidence_and_probabilities() {
+    let given = fixture("gaussian-process-dirichlet");
+    let sample = Sample::classification(matrix(&given["x"]), labels(&given["y"]), 3).unwrap();
+    let number = |name: &str| given[name].as_f64().unwrap();
+    let settings = Settings::new()
+        .with("likelihood", "dirichlet")
+        .with("deviation", number("deviation"))
+        .with("length", number("length"))
+        .with("prior", number("prior"))
+        .with("iterations", 0);
+    for (inducing, off) in [(0, 1e-8), (45, 1e-3)] {
+        let settings = settings.clone().with("inducing", inducing);
+        let fitted = fit("gaussian-process", &settings, &sample);
+        let evidence = fitted.facts["log-evidence"];
+        assert_abs_diff_eq!(evidence, number("evidence"), epsilon = off);
+        let found = fitted.predictor.probabilities(matrix(&given["z"]).view()).unwrap();
+        // 512 draws: three standard errors of a share are below 0.03 where it is widest.
+        assert_abs_diff_eq!(found, matrix(&given["probabilities"]), epsilon = 0.03);
+        assert_abs_diff_eq!(found.sum_axis(Axis(1)), Array1::ones(12), epsilon = 1e-12);
+    }
+    // The evidence grows from there.
+    let fitted = fit("gaussian-process", &settings.with("iterations", 50), &sample);
+    assert!(fitted.facts["log-evidence"] > number("evidence") + 1.0);
+}
+
+#[test]
 fn fit_takes_the_kernels_of_scikit_learn() {
     let given = fixture("kernels");
     let (x, z) = (matrix(&given["x"]), matrix(&given["z"]));

@@ -431,3 +431,44 @@ fn inducing_rows_count_weights_as_copies_and_keep_what_they_learned() {
     let fitted = process.fit(&repeated, &mut Fitting::seeded(1)).unwrap();
     assert!(fitted.predictor.decision(array![[0.5, 0.5]].view())[[0, 0]].is_finite());
 }
+
+#[test]
+fn dirichlet_observations_match_the_mean_and_variance_of_their_gamma_variables() {
+    let observed = Observed::of(&[0, 1, 0], 0, 0.5, 0.0, None);
+    for (row, alpha) in [1.5, 0.5, 1.5].into_iter().enumerate() {
+        let (m, v) = (observed.y[row], 1.0 / observed.weights[row]);
+        assert_relative_eq!((m + v / 2.0).exp(), alpha, max_relative = 1e-12);
+        assert_relative_eq!(v.exp_m1() * (2.0 * m + v).exp(), alpha, max_relative = 1e-12);
+    }
+}
+
+#[test]
+fn dirichlet_classes_count_weights_as_copies_and_keep_what_they_learned() {
+    let (x, _, _) = scattered(60);
+    let labels: Vec<u32> =
+        (0..60).map(|row| u32::from(x[[row, 0]] > 0.3) + u32::from(x[[row, 1]] > 1.2)).collect();
+    let at = array![[0.1, 0.2], [1.5, -1.0], [1.6, 1.7], [40.0, 40.0]];
+    let twice: Vec<usize> = (0..60).chain(20..60).collect();
+    for inducing in [0, 20] {
+        let params = GaussianProcessParams {
+            likelihood: Likelihood::Dirichlet,
+            inducing,
+            iterations: 0,
+            ..Default::default()
+        };
+        let process = GaussianProcess::new(params).unwrap();
+        let fit = |sample: &Sample| process.fit(sample, &mut Fitting::seeded(1)).unwrap().predictor;
+        let sample = Sample::classification(x.clone(), labels.clone(), 3).unwrap();
+        let weights: Vec<f64> = (0..60).map(|row| if row < 20 { 1.0 } else { 2.0 }).collect();
+        let weighted = fit(&sample.clone().weighted(&weights).unwrap()).decision(at.view());
+        if inducing == 0 {
+            let copies = fit(&sample.select(&twice).unwrap()).decision(at.view());
+            assert_abs_diff_eq!(weighted, copies, epsilon = 1e-9);
+        }
+        // Far from all rows the most frequent class is the likeliest.
+        let fitted = fit(&sample);
+        let found = fitted.decision(at.view());
+        assert!(found[[3, 0]] > 0.4 && found[[3, 1]] < 0.4 && found[[3, 2]] < 0.4, "{found}");
+        assert_eq!(restore(&fitted.state()).unwrap().decision(at.view()), found);
+    }
+}
