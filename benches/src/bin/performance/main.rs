@@ -164,6 +164,14 @@ struct Comparison {
     sides: Option<Sides>,
 }
 
+impl Comparison {
+    /// Whether it is of the same with the same program, whatever the version.
+    fn is_like(&self, other: &Self) -> bool {
+        let program = |own: &Self| own.peer.split([' ', ',']).next().map(str::to_owned);
+        self.what == other.what && program(self) == program(other)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct Sides {
     ours: [f64; 3],
@@ -222,7 +230,7 @@ fn peers(text: &mut String) -> Result<(), String> {
 fn latest(runs: &[Peers]) -> Vec<&Comparison> {
     let mut found: Vec<&Comparison> = Vec::new();
     for row in runs.iter().flat_map(|run| &run.rows) {
-        match found.iter_mut().find(|known| known.what == row.what) {
+        match found.iter_mut().find(|known| known.is_like(row)) {
             Some(known) => *known = row,
             None => found.push(row),
         }
@@ -241,7 +249,7 @@ fn beside(text: &mut String, runs: &[Peers]) {
     let ratios: Vec<f64> = rows.iter().map(|row| row.median).collect();
     // One lucky run is no evidence.
     let typical = |row: &&Comparison| {
-        let of_all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.what == row.what);
+        let of_all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.is_like(row));
         let mut all: Vec<f64> = of_all.map(|own| own.median).collect();
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]
@@ -258,8 +266,9 @@ fn beside(text: &mut String, runs: &[Peers]) {
          | what | peer | theirs over ours | over its rounds | over all runs |\n|:--|:--|--:|--:|--:|",
         rows.len()
     );
-    for Comparison { what, peer, minimum, median, maximum, .. } in &rows {
-        let all = runs.iter().flat_map(|run| &run.rows).filter(|row| row.what == *what);
+    for row in &rows {
+        let Comparison { what, peer, minimum, median, maximum, .. } = row;
+        let all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.is_like(row));
         let (all, least, most) = all.fold((0, f64::INFINITY, 0.0), |(all, least, most), row| {
             (all + 1, row.median.min(least), row.median.max(most))
         });
@@ -270,8 +279,9 @@ fn beside(text: &mut String, runs: &[Peers]) {
     }
     variants(text, &rows);
     whole_commands(text, &whole);
-    for (script, reason) in &last.missing {
-        say!(text, "\nNot measured: `{script}` ({reason}).");
+    let missing: BTreeMap<_, _> = runs.iter().flat_map(|run| &run.missing).collect();
+    for (what, reason) in missing.iter().filter(|(_, reason)| !reason.contains("not reached")) {
+        say!(text, "\nNot measured: {what} ({reason}).");
     }
     if earlier.is_empty() {
         say!(text, "\nRun 1: {}.", last.circumstances());
