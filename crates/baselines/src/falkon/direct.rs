@@ -55,7 +55,9 @@ impl Direct {
         // The matrix, its factor or its vectors, and on each thread a sum of products and blocks.
         let doubles = 7 * m * m + threads * (m * m + 4 * BLOCK * m);
         fitting.limits.reserve(8 * doubles as u64)?;
-        let gram = kernel.upper_gram(points, threads);
+        let mut gram = kernel.upper_gram(points, threads);
+        // Equal centres want a jitter, for which the matrix is put back from its other half.
+        mirror_upper(gram.view_mut());
         let (centres, jitter) = Cholesky::with_jitter_on(threads, gram, &JITTER_LADDER)
             .map_err(|error| numerical(&error))?;
         let whitening = Whitening::of(&centres);

@@ -58,6 +58,17 @@ fn fit_with_all_rows_as_centres_is_kernel_ridge() {
     assert_abs_diff_eq!(iterated, theirs, epsilon = 1e-7);
 }
 
+#[test]
+fn fit_with_rows_twice_among_its_centres_is_kernel_ridge() {
+    // More than a tile of the kernel matrix, whose lower half is left out between tiles.
+    let twice: Vec<usize> = (0..300).chain(0..100).collect();
+    let (sample, test) = (sample(300).select(&twice).unwrap(), points(20, 2));
+    let direct = falkon(&sample, 500);
+    assert!(direct.facts["centre-jitter"] > 0.0);
+    let theirs = fit("kernel-ridge", &settings(), &sample, 1).predictor.decision(test.view());
+    assert_abs_diff_eq!(direct.predictor.decision(test.view()), theirs, epsilon = 1e-6);
+}
+
 /// The system solved as it stands.
 #[test]
 fn fit_solves_the_normal_equations_of_its_centres() {
