@@ -161,19 +161,26 @@ fn matrices_that_do_not_fit_are_refused_before_they_are_made() {
     }
 }
 
+/// Of more rows than a tile of the kernel's values, the jitter once went to a matrix of which half was missing.
 #[test]
 fn repeated_rows_without_a_ridge_take_a_jitter_that_is_reported() {
-    // Each row twice, with equal targets: K is singular, and the interpolant exists.
-    let x = Array::range(0.0, 20.0, 1.0).insert_axis(Axis(1));
-    let inputs = ndarray::concatenate![Axis(0), x, x];
-    let targets = inputs.column(0).mapv(f64::sin);
-    let sample = Sample::regression(inputs, targets.clone()).unwrap();
-    let settings = Settings::new().with("lambda", 0.0).with("std", 1.0);
-    let fitted = fit("kernel-ridge", &settings, &sample);
-    assert!(fitted.facts["jitter"] > 0.0 && fitted.facts["jitter"] <= 1e-7);
-    let values = fitted.predictor.decision(sample.inputs());
-    assert_abs_diff_eq!(values.column(0), targets.view(), epsilon = 1e-5);
-    assert_eq!(fitted.convergence, Convergence::Exact);
+    for rows in [20, 400] {
+        // Each row twice, with equal targets: K is singular, and the interpolant exists.
+        let x = Array::range(0.0, f64::from(rows), 1.0).insert_axis(Axis(1));
+        let inputs = ndarray::concatenate![Axis(0), x, x];
+        let targets = inputs.column(0).mapv(f64::sin);
+        let plain = Sample::regression(inputs, targets.clone()).unwrap();
+        let weights = vec![2.0; targets.len()];
+        let weighted = plain.clone().weighted(&weights).unwrap();
+        for sample in [plain, weighted] {
+            let settings = Settings::new().with("lambda", 0.0).with("std", 1.0);
+            let fitted = fit("kernel-ridge", &settings, &sample);
+            assert!(fitted.facts["jitter"] > 0.0 && fitted.facts["jitter"] <= 1e-7);
+            let values = fitted.predictor.decision(sample.inputs());
+            assert_abs_diff_eq!(values.column(0), targets.view(), epsilon = 1e-5);
+            assert_eq!(fitted.convergence, Convergence::Exact);
+        }
+    }
 }
 
 /// The jitter that makes such a matrix definite leaves coefficients of 1e15 and a fit worse than the

@@ -64,7 +64,8 @@ impl Cholesky {
     ///
     /// The ladder's entries are relative to the mean diagonal of `matrix`
     /// ([`JITTER_LADDER`] is a good one); the returned jitter is absolute. No copy of the matrix
-    /// is made: a failed attempt leaves the triangle above the diagonal intact.
+    /// is made: after a failed attempt it is put back from the triangle below the diagonal. So both triangles must be
+    /// filled, unlike for [`Cholesky::factor`].
     ///
     /// # Errors
     /// As [`Cholesky::factor`], with the pivot of the last attempt; [`LinalgError::Argument`] for a

@@ -33,11 +33,11 @@ pub struct DefiniteSolution {
 ///
 /// A jitter `j` leaves the residual `−j X`, and rounding one of the order `ε tr(A) X`. With a singular matrix and
 /// targets that contradict each other, as of two equal rows, `X` is as large as `1/j`, and no residual is small. Then
-/// `again` is asked for the whole matrix, both triangles. The result is the least-squares solution of least norm
-/// ([`semidefinite_solve`], at its own cut-off).
+/// the result is the least-squares solution of least norm ([`semidefinite_solve`], at its own cut-off).
 ///
 /// - `matrix` is `A`; only its triangle on and above the diagonal is read, and its memory is used up
 /// - `right` is `B` (`n × r`)
+/// - `again` gives the whole of `A`, both triangles, where it is not positive definite as it is
 ///
 /// # Errors
 /// Those of [`Cholesky::with_jitter`] and [`semidefinite_solve`], and whatever `again` says.
@@ -56,10 +56,17 @@ pub fn definite_solve<E: From<LinalgError>>(
     threads: usize,
     matrix: Array2<f64>,
     right: &Array2<f64>,
-    again: impl FnOnce() -> Result<Array2<f64>, E>,
+    again: impl Fn() -> Result<Array2<f64>, E>,
 ) -> Result<DefiniteSolution, E> {
     let (n, trace) = (matrix.nrows(), matrix.diag().sum());
-    match Cholesky::with_jitter_on(threads, matrix, &JITTER_LADDER) {
+    let factored = match Cholesky::factor_on(threads, matrix) {
+        // A ladder puts the matrix back from its other triangle, which was not asked for.
+        Err(LinalgError::NotPositiveDefinite { .. }) => {
+            Cholesky::with_jitter_on(threads, again()?, &JITTER_LADDER)
+        }
+        factored => factored.map(|factor| (factor, 0.0)),
+    };
+    match factored {
         Ok((factor, jitter)) => {
             let x = factor.solve(right)?;
             if (jitter + f64::EPSILON * trace) * largest_ratio(&x, right) <= UNSOLVED {
@@ -140,5 +147,20 @@ mod tests {
         let agreeing = solved(&a, &twice);
         assert!(agreeing.jitter > 0.0 && agreeing.rank == 20);
         assert_abs_diff_eq!(a.dot(&agreeing.x), twice, epsilon = 1e-8);
+    }
+
+    /// Only half of the matrix was there when the jitters put it back: 300 rows were solved as if they were apart.
+    #[test]
+    fn of_a_singular_matrix_the_upper_triangle_is_enough() {
+        let points: Vec<f64> = (0..12).map(|i| f64::from(i % 10) * 3.0).collect();
+        let whole = gaussian(&points);
+        let mut half = whole.clone();
+        (0..12).for_each(|i| (0..i).for_each(|j| half[[i, j]] = 0.0));
+        let b = Array2::from_shape_fn((12, 1), |(i, _)| ((i % 10) as f64).sin());
+        let again = || Ok::<_, LinalgError>(whole.clone());
+        let found = definite_solve(1, half, &b, again).unwrap();
+        assert_eq!(found, solved(&whole, &b));
+        assert!(found.jitter > 0.0);
+        assert_abs_diff_eq!(whole.dot(&found.x), b, epsilon = 1e-8);
     }
 }
