@@ -3,11 +3,11 @@
 //! - O(MbT), O(nM) and O(nMdT/s) of stochastic gradients;
 //! - O(n³), O(nM² + M³) and `O(n_b³)` of the closed forms.
 //!
-//! The series are the same as on the page `complexity/exponents`, at their smallest size and at their middle one.
-//! Criterion watches that neither grows. The page fits its exponents to sizes up to four times as large, where ten
-//! samples of some series would be minutes.
+//! The series are the same as on the page `complexity/exponents`. The page of performance draws the five times of each
+//! on logarithmic axes, and fits a slope. Ten samples of a large size can be a minute.
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
+use mercer_benches::claim_group;
 use mercer_experiments::{Scaling, claimed_costs};
 use mercer_harness::program_seconds;
 use ndarray::Array2;
@@ -39,21 +39,18 @@ fn claims(criterion: &mut Criterion) {
 }
 
 fn series(criterion: &mut Criterion, scaling: &Scaling) {
-    let Scaling { method, variable, values: [smallest, _, middle, ..], .. } = scaling;
-    // The name of a group is that of a folder.
-    let mut group =
-        criterion.benchmark_group(format!("claim-{}-in-{variable}", method.replace(' ', "-")));
+    let mut group = criterion.benchmark_group(claim_group(scaling));
     group
         .sample_size(10)
         .sampling_mode(SamplingMode::Flat)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_secs(1));
-    for value in [smallest, middle] {
+    for value in scaling.values {
         group.bench_function(BenchmarkId::from_parameter(value), |bencher| {
             // Processor seconds of the fit alone, as on the page: data are drawn outside.
             bencher.iter_custom(|runs| {
                 (0..runs)
-                    .map(|_| Duration::from_secs_f64((scaling.seconds)(*value).expect("it fits")))
+                    .map(|_| Duration::from_secs_f64((scaling.seconds)(value).expect("it fits")))
                     .sum()
             });
         });

@@ -61,6 +61,17 @@ pub fn revision() -> Result<String, String> {
     Ok(if changed { format!("{head}-dirty") } else { head })
 }
 
+/// Returns criterion's group of a claimed cost, which is also the name of its folder.
+///
+/// ```
+/// let mut claims = mercer_experiments::claimed_costs().map(mercer_benches::claim_group);
+/// assert!(claims.any(|group| group == "claim-hyper-krr-nystrom-in-v"));
+/// ```
+#[cfg(feature = "claims")]
+pub fn claim_group(scaling: &mercer_experiments::Scaling) -> String {
+    format!("claim-{}-in-{}", scaling.method.replace(' ', "-"), scaling.variable)
+}
+
 /// Draws a classification sample with uniform inputs in `[-1, 1]` and random labels.
 ///
 /// # Panics

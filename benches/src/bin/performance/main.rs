@@ -5,56 +5,19 @@
 //! `benches/history.jsonl`, with the day, the revision and the machine; `performance page` writes
 //! `reports/performance/index.md` from that file, `benches/counts.toml` and `benches/peers.jsonl`.
 
+mod growth;
+mod history;
+mod trends;
+
+use history::{Entry, history, put, read, root};
 use mercer_benches::{revision, told};
-use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
-
-/// One run of the benches.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    /// Day, `2026-01-31`.
-    day: String,
-    /// Revision of the source.
-    code: String,
-    /// Processor and vector instructions.
-    machine: String,
-    /// What the numbers suffer from, such as other work on the machine.
-    remark: String,
-    /// Median nanoseconds and their 95 % interval, by benchmark.
-    times: BTreeMap<String, [f64; 3]>,
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(format!("{}: {error}", path.display())),
-    }
-}
-
-fn put(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().unwrap_or(path);
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text));
-    written.map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn history() -> Result<Vec<Entry>, String> {
-    let text = read(&root().join("benches/history.jsonl"))?;
-    text.lines()
-        .map(|line| serde_json::from_str(line).map_err(|error| format!("history.jsonl: {error}")))
-        .collect()
-}
 
 /// What criterion left of a benchmark: median and interval in nanoseconds, and when.
 struct Left {
@@ -126,12 +89,21 @@ fn record(remark: &str) -> Result<(), String> {
         );
     }
     let cpu = read(Path::new("/proc/cpuinfo"))?;
-    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    let model = model.map_or("unknown processor", |(_, name)| name.trim());
+    let told_of = |what: &str| {
+        let value = |line: &str| {
+            Some(line.strip_prefix(what)?.trim_start().strip_prefix(':')?.trim().to_owned())
+        };
+        cpu.lines().find_map(value).unwrap_or_else(|| "unknown".to_owned())
+    };
+    // Two kinds of machine can have one name.
+    let [name, family, model] = ["model name", "cpu family", "model"].map(told_of);
     let entry = Entry {
         day: told("date", &["-u", "+%F"])?,
         code: revision()?,
-        machine: format!("{model}, {}", mercer_linalg::dispatch().name()),
+        machine: format!(
+            "{name} (family {family}, model {model}), {}",
+            mercer_linalg::dispatch().name()
+        ),
         remark: remark.to_owned(),
         times,
     };
@@ -226,13 +198,15 @@ fn peers(text: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// What the last run that has it says of each comparison: one of a single script leaves the others as they were.
-fn latest(runs: &[Peers]) -> Vec<&Comparison> {
-    let mut found: Vec<&Comparison> = Vec::new();
-    for row in runs.iter().flat_map(|run| &run.rows) {
-        match found.iter_mut().find(|known| known.is_like(row)) {
-            Some(known) => *known = row,
-            None => found.push(row),
+/// What the last run that has it says of each comparison, and the number of that run: one of a single script leaves the others as they were.
+fn latest(runs: &[Peers]) -> Vec<(usize, &Comparison)> {
+    let mut found: Vec<(usize, &Comparison)> = Vec::new();
+    for (run, row) in
+        (1..).zip(runs).flat_map(|(number, run)| run.rows.iter().map(move |row| (number, row)))
+    {
+        match found.iter_mut().find(|(_, known)| known.is_like(row)) {
+            Some(known) => *known = (run, row),
+            None => found.push((run, row)),
         }
     }
     found
@@ -245,16 +219,16 @@ fn beside(text: &mut String, runs: &[Peers]) {
         return;
     };
     let (whole, rows): (Vec<_>, Vec<_>) =
-        latest(runs).into_iter().partition(|row| row.sides.is_some());
-    let ratios: Vec<f64> = rows.iter().map(|row| row.median).collect();
+        latest(runs).into_iter().partition(|(_, row)| row.sides.is_some());
+    let ratios: Vec<f64> = rows.iter().map(|(_, row)| row.median).collect();
     // One lucky run is no evidence.
-    let typical = |row: &&Comparison| {
+    let typical = |row: &Comparison| {
         let of_all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.is_like(row));
         let mut all: Vec<f64> = of_all.map(|own| own.median).collect();
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]
     };
-    let faster = rows.iter().filter(|row| typical(row) > 1.0).count();
+    let faster = rows.iter().filter(|(_, row)| typical(row) > 1.0).count();
     let [least, most] =
         [(f64::INFINITY, f64::min as fn(f64, f64) -> f64), (f64::NEG_INFINITY, f64::max)]
             .map(|(start, of)| ratios.iter().copied().fold(start, of));
@@ -263,10 +237,10 @@ fn beside(text: &mut String, runs: &[Peers]) {
         "By the medians of all runs, ours is faster in {faster} of {} comparisons. In the last run of each their time over ours is {least:.2} to {most:.2}.\n\n\
          Ratios are medians over rounds in which both alternate (`just bench-peers`). Above 1, ours is faster. \
          Each row is from the last run that timed it; the last column has the medians of all runs.\n\n\
-         | what | peer | theirs over ours | over its rounds | over all runs |\n|:--|:--|--:|--:|--:|",
+         | what | peer | run | theirs over ours | over its rounds | over all runs |\n|:--|:--|--:|--:|--:|--:|",
         rows.len()
     );
-    for row in &rows {
+    for (run, row) in &rows {
         let Comparison { what, peer, minimum, median, maximum, .. } = row;
         let all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.is_like(row));
         let (all, least, most) = all.fold((0, f64::INFINITY, 0.0), |(all, least, most), row| {
@@ -274,7 +248,7 @@ fn beside(text: &mut String, runs: &[Peers]) {
         });
         say!(
             text,
-            "| {what} | {peer} | {median:.2} | {minimum:.2} to {maximum:.2} | {least:.2} to {most:.2} ({all} runs) |"
+            "| {what} | {peer} | {run} | {median:.2} | {minimum:.2} to {maximum:.2} | {least:.2} to {most:.2} ({all} runs) |"
         );
     }
     variants(text, &rows);
@@ -295,7 +269,7 @@ fn beside(text: &mut String, runs: &[Peers]) {
         numbers.join(" | "),
         "|--:".repeat(runs.len())
     );
-    for row in &rows {
+    for (_, row) in &rows {
         let cells: Vec<String> = runs.iter().map(|run| run.median_of(&row.what)).collect();
         say!(text, "| {} | {} |", row.what, cells.join(" | "));
     }
@@ -306,25 +280,25 @@ fn beside(text: &mut String, runs: &[Peers]) {
 }
 
 /// From the file to the predictions, as a person waits for it.
-fn whole_commands(text: &mut String, rows: &[&Comparison]) {
+fn whole_commands(text: &mut String, rows: &[(usize, &Comparison)]) {
     if rows.is_empty() {
         return;
     }
-    let faster = rows.iter().filter(|row| row.median > 1.0).count();
+    let faster = rows.iter().filter(|(_, row)| row.median > 1.0).count();
     say!(
         text,
         "\n### From a CSV file to predictions\n\nOurs is faster in {faster} of {} cases. Time and memory are of whole \
          processes that read, fit, predict and write. Both sides have the same length scale, C, ridge and number of \
          features. Score: accuracy, or R² on cadata.\n\n\
-         | ours | theirs | theirs over ours | seconds, ours | theirs | MB, ours | theirs | score, ours | theirs |\n\
-         |:--|:--|--:|--:|--:|--:|--:|--:|--:|",
+         | ours | theirs | run | theirs over ours | seconds, ours | theirs | MB, ours | theirs | score, ours | theirs |\n\
+         |:--|:--|--:|--:|--:|--:|--:|--:|--:|--:|",
         rows.len()
     );
-    for row in rows {
+    for (run, row) in rows {
         let Some(Sides { ours, theirs }) = &row.sides else { continue };
         say!(
             text,
-            "| {} | {} | {:.2} | {:.2} | {:.2} | {:.0} | {:.0} | {:.3} | {:.3} |",
+            "| {} | {} | {run} | {:.2} | {:.2} | {:.2} | {:.0} | {:.0} | {:.3} | {:.3} |",
             row.what,
             row.peer,
             row.median,
@@ -359,12 +333,12 @@ impl Peers {
 }
 
 /// Every way to run theirs, where several were tried: one table for each set of ways.
-fn variants(text: &mut String, rows: &[&Comparison]) {
+fn variants(text: &mut String, rows: &[(usize, &Comparison)]) {
     let names = |row: &Comparison| -> Vec<String> {
         row.variants.keys().filter(|name| *name != "ours").cloned().collect()
     };
     let mut sets: Vec<Vec<String>> = Vec::new();
-    for set in rows.iter().map(|row| names(row)) {
+    for set in rows.iter().map(|(_, row)| names(row)) {
         if !set.is_empty() && !sets.contains(&set) {
             sets.push(set);
         }
@@ -376,108 +350,13 @@ fn variants(text: &mut String, rows: &[&Comparison]) {
             set.join(" | "),
             "|--:".repeat(set.len())
         );
-        for row in rows.iter().filter(|row| names(row) == set) {
+        for (_, row) in rows.iter().filter(|(_, row)| names(row) == set) {
             let ours = row.variants.get("ours").copied().unwrap_or(f64::NAN);
             let theirs: Vec<String> =
                 set.iter().map(|name| format!("{:.3}", row.variants[name])).collect();
             say!(text, "| {} | {ours:.3} | {} |", row.what, theirs.join(" | "));
         }
     }
-}
-
-/// The group of a benchmark, such as `askl-step`.
-fn group(name: &str) -> &str {
-    name.split('/').next().unwrap_or(name)
-}
-
-/// The benchmark that has none of our code: a product of the library, and so what the machine did in a run.
-const YARDSTICK: &str = "ridge-8192x2000/product";
-/// The same for the claimed costs, which are processor seconds of one thread.
-const YARDSTICK_OF_CLAIMS: &str = "claim-product/512";
-
-/// The product that a benchmark is divided by.
-fn yardstick_of(name: &str) -> &'static str {
-    if name.starts_with("claim-") { YARDSTICK_OF_CLAIMS } else { YARDSTICK }
-}
-
-impl Entry {
-    /// Nanoseconds of the library's product by the clock of a benchmark, in this run; none if it was not timed.
-    fn yardstick(&self, name: &str) -> Option<f64> {
-        self.times.get(yardstick_of(name)).map(|[median, ..]| *median)
-    }
-}
-
-/// Median of a run over the median of the first run on the same machine, both in products of the library in their run.
-/// It is averaged (geometrically) over the benchmarks of a group, such as `askl-step`. Runs that did not time the
-/// product are left out.
-fn trends(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
-    let mut first: BTreeMap<(&str, &str), f64> = BTreeMap::new();
-    let mut groups: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
-    for (run, entry) in history.iter().enumerate() {
-        let mut logs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for (name, [median, ..]) in &entry.times {
-            if name == yardstick_of(name) {
-                continue;
-            }
-            let Some(yardstick) = entry.yardstick(name) else { continue };
-            let products = median / yardstick;
-            let start = *first.entry((name, &entry.machine)).or_insert(products);
-            logs.entry(group(name)).or_default().push((products / start).ln());
-        }
-        for (group, logs) in logs {
-            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-            groups.entry(group.to_owned()).or_default().push(((run + 1) as f64, mean.exp()));
-        }
-    }
-    groups
-}
-
-/// The trends of the groups that ran twice on some machine: of others there is nothing to compare.
-fn moved(history: &[Entry]) -> BTreeMap<String, Vec<(f64, f64)>> {
-    let mut runs: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
-    for entry in history {
-        let timed = entry.times.keys().filter(|name| entry.yardstick(name).is_some());
-        let groups: BTreeSet<&str> = timed.map(|name| group(name)).collect();
-        for group in groups {
-            *runs.entry(group).or_default().entry(&entry.machine).or_default() += 1;
-        }
-    }
-    let mut trends = trends(history);
-    trends.retain(|group, _| runs[group.as_str()].values().any(|&runs| runs > 1));
-    trends
-}
-
-/// Draws the trends, where there are two runs to compare; else no picture is left.
-fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
-    let path = root().join("reports/performance/history.svg");
-    let trends = moved(history);
-    if trends.is_empty() {
-        text.push_str("A first run has nothing to be compared with: the history is drawn from the second on.\n\n");
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(format!("{}: {error}", path.display()));
-            }
-            _ => {}
-        }
-        return Ok(());
-    }
-    // A run has a whole number; of many, a dozen are named.
-    let every = history.len().div_ceil(12);
-    let runs = (1..=history.len()).step_by(every).map(|run| (run as f64, run.to_string()));
-    let run = Axis { ticks: Some(runs.collect()), ..Axis::linear("run") };
-    let mut panel = Panel::new(run, Axis::log2("time beside the product, over the first run's"))
-        .mark(Mark::Horizontal { y: 1.0, label: String::new() });
-    for (group, points) in trends {
-        panel = panel.series(Series::line(group, points).style(Style::LinePoints));
-    }
-    let figure = Figure::new("performance/history", "Times over the runs").panel(panel);
-    put(&path, &figure.svg().map_err(|error| error.to_string())?)?;
-    text.push_str(
-        "![Times over the runs](./history.svg)\n\nEach line is a group of benchmarks: the geometric mean of its times, \
-         relative to the first run on the same machine. Each time is divided by that of one matrix product in the same run. \
-         This takes out most of a machine's speed; what waits for memory still varies more than the product.\n\n",
-    );
-    Ok(())
 }
 
 /// A time over the one before, as it is and in products of the library.
@@ -490,14 +369,13 @@ fn ratios(
     [Some(ratio), product.zip(its_product).map(|(product, its)| ratio * its / product)]
 }
 
-fn times(text: &mut String) -> Result<(), String> {
-    let history = history()?;
+fn times(text: &mut String, history: &[Entry]) -> Result<(), String> {
     text.push_str("\n## Times\n\n");
     if history.is_empty() {
         text.push_str("None recorded yet: `just bench`, then `just performance-record`.\n");
         return Ok(());
     }
-    draw(&history, text)?;
+    trends::draw(history, text)?;
     text.push_str(
         "| run | day | revision | machine | matrix product | remark |\n|--:|:--|:--|:--|--:|:--|\n",
     );
@@ -535,15 +413,14 @@ fn times(text: &mut String) -> Result<(), String> {
 }
 
 fn page() -> Result<(), String> {
-    let mut text = "# Performance\n".to_owned();
+    let history = history()?;
+    let mut text = "# Performance\n\nThis page is written by `just performance`.\n".to_owned();
     peers(&mut text)?;
-    say!(
-        text,
-        "\nHow times grow, beside the printed costs: [complexity/exponents](../complexity/exponents.md). This page is \
-         written by `just performance`.\n"
-    );
+    text.push_str("\n## Costs that the papers print\n\n");
+    growth::draw(&history, &mut text)?;
+    text.push('\n');
     counts(&mut text)?;
-    times(&mut text)?;
+    times(&mut text, &history)?;
     put(&root().join("reports/performance/index.md"), &text)
 }
 

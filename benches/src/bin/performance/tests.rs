@@ -1,4 +1,7 @@
 use super::*;
+use crate::growth::Growth;
+use crate::history::{YARDSTICK, YARDSTICK_OF_CLAIMS, group};
+use crate::trends::trends;
 
 fn entry(machine: &str, step: f64, gram: f64) -> Entry {
     let times = [("step/a", step), ("step/b", 4.0 * step), ("gram", gram), (YARDSTICK, 3.0)];
@@ -31,14 +34,17 @@ fn medians_of_all_runs_stand_beside_each_other() {
     assert!(text.contains(
         "faster in 2 of 2 comparisons. In the last run of each their time over ours is 2.00 to 3.50"
     ));
-    assert!(text.contains("| step | P | 3.50 | 3.50 to 3.50 | 1.50 to 3.50 (2 runs) |"), "{text}");
+    assert!(
+        text.contains("| step | P | 2 | 3.50 | 3.50 to 3.50 | 1.50 to 3.50 (2 runs) |"),
+        "{text}"
+    );
     assert!(text.contains("| step | 1.50 (2.000 ms) | 3.50 (2.000 ms) |"), "{text}");
     assert!(text.contains("| new | - | 2.00 (2.000 ms) |"), "{text}");
     let mut single = String::new();
     let third = run("2026-01-03", &row("new", 4.0));
     beside(&mut single, &[run("2026-01-01", &row("step", 1.5)), run("2026-01-02", &second), third]);
     assert!(
-        single.contains("| new | P | 4.00 | 4.00 to 4.00 | 2.00 to 4.00 (2 runs) |"),
+        single.contains("| new | P | 3 | 4.00 | 4.00 to 4.00 | 2.00 to 4.00 (2 runs) |"),
         "{single}"
     );
     assert!(single.contains("| step | 1.50 (2.000 ms) | 3.50 (2.000 ms) | - |"), "{single}");
@@ -56,7 +62,7 @@ fn whole_commands_have_a_table_of_their_own() {
     let mut page = String::new();
     beside(&mut page, &[serde_json::from_str(&text).unwrap()]);
     assert!(page.contains("Ours is faster in 1 of 1 cases"), "{page}");
-    let line = "| svm, two commands | P | 2.00 | 1.00 | 2.00 | 50 | 200 | 0.900 | 0.900 |";
+    let line = "| svm, two commands | P | 1 | 2.00 | 1.00 | 2.00 | 50 | 200 | 0.900 | 0.900 |";
     assert!(page.contains(line) && page.contains("0 of 0 comparisons"), "{page}");
 }
 
@@ -64,14 +70,15 @@ fn whole_commands_have_a_table_of_their_own() {
 fn a_trend_is_relative_to_the_first_run_on_the_same_machine() {
     let history = [entry("here", 2.0, 1.0), entry("there", 8.0, 5.0), entry("here", 4.0, 0.5)];
     let trends = trends(&history);
-    let near = |group: &str, expected: [f64; 3]| {
-        for ((run, ratio), (number, other)) in trends[group].iter().zip((1..).zip(expected)) {
-            assert!((run - f64::from(number)).abs() < 1e-12);
+    let near = |group: &str, expected: [(f64, f64); 2]| {
+        assert_eq!(trends[group].len(), 2, "{group}: a line a machine");
+        for ((run, ratio), (number, other)) in trends[group]["here"].iter().zip(expected) {
+            assert!((run - number).abs() < 1e-12);
             assert!((ratio - other).abs() < 1e-12, "{group} {ratio} {other}");
         }
     };
-    near("step", [1.0, 1.0, 2.0]);
-    near("gram", [1.0, 1.0, 0.5]);
+    near("step", [(1.0, 1.0), (3.0, 2.0)]);
+    near("gram", [(1.0, 1.0), (3.0, 0.5)]);
 }
 
 #[test]
@@ -82,8 +89,8 @@ fn a_slower_machine_of_the_same_name_moves_no_line() {
     let mut unknown = entry("here", 9.0, 9.0);
     unknown.times.remove(YARDSTICK);
     let trends = trends(&[first, unknown, slower]);
-    assert_eq!(trends["step"], [(1.0, 1.0), (3.0, 1.0)]);
-    assert_eq!(trends["gram"], [(1.0, 1.0), (3.0, 1.5)]);
+    assert_eq!(trends["step"]["here"], [(1.0, 1.0), (3.0, 1.0)]);
+    assert_eq!(trends["gram"]["here"], [(1.0, 1.0), (3.0, 1.5)]);
     assert!(!trends.contains_key(group(YARDSTICK)));
     assert_eq!(ratios(Some((1.0, Some(3.0))), (3.0, Some(6.0))), [Some(3.0), Some(1.5)]);
     assert_eq!(ratios(Some((1.0, None)), (3.0, Some(6.0))), [Some(3.0), None]);
@@ -118,14 +125,14 @@ fn claimed_costs_have_a_product_of_their_own() {
     let mut without = second.clone();
     without.times.remove(YARDSTICK_OF_CLAIMS);
     let trends = trends(&[first, second, without]);
-    assert_eq!(trends["claim-a"], [(1.0, 1.0), (2.0, 1.0)]);
-    assert_eq!(trends["step"].len(), 3);
+    assert_eq!(trends["claim-a"]["here"], [(1.0, 1.0), (2.0, 1.0)]);
+    assert_eq!(trends["step"]["here"].len(), 3);
     assert!(!trends.contains_key("claim-product"));
 }
 
 #[test]
 fn a_single_run_is_no_trend() {
-    let drawn = |history: &[Entry]| moved(history).into_keys().collect::<Vec<_>>();
+    let drawn = |history: &[Entry]| trends(history).into_keys().collect::<Vec<_>>();
     assert!(drawn(&[]).is_empty() && drawn(&[entry("here", 2.0, 1.0)]).is_empty());
     let mut second = entry("here", 2.0, 1.0);
     second.times.remove("gram");
@@ -138,4 +145,20 @@ fn a_time_has_the_unit_that_suits_it() {
     assert_eq!(time(0.25), "0.250 ns");
     assert_eq!(time(1500.0), "1.500 µs");
     assert_eq!(time(2.5e9), "2.500 s");
+}
+
+/// Times that grow by the printed cost have its slope; a run that misses a size shows nothing.
+#[test]
+fn a_claimed_cost_is_fitted_over_all_its_sizes() {
+    let mut run = entry("here", 2.0, 1.0);
+    let scaling = mercer_experiments::claimed_costs().find(|own| own.claim == "O(m⁶)").unwrap();
+    let group = mercer_benches::claim_group(scaling);
+    for size in scaling.values {
+        assert!(Growth::of(scaling, &run).is_none());
+        let time = 3.0 * (scaling.printed)(size as f64);
+        run.times.insert(format!("{group}/{size}"), [0.9 * time, time, 1.1 * time]);
+    }
+    let found = Growth::of(scaling, &run).unwrap();
+    assert!((found.printed.slope - 6.0).abs() < 1e-9);
+    assert!((found.measured.slope - 6.0).abs() < 1e-9);
 }
