@@ -58,8 +58,10 @@ pub(crate) const METHOD: Method = Method {
     },
     // The evidence sets the kernel: there is nothing left to tune.
     user_defaults: &|shape| {
-        let many = shape.task == Task::Regression && shape.rows > CAP;
-        Settings::new().with("inducing", if many { INDUCING } else { 0 })
+        let shares = matches!(shape.task, Task::Classification { classes: 3.. });
+        let many = shape.rows > CAP && (shares || shape.task == Task::Regression);
+        let settings = Settings::new().with("inducing", if many { INDUCING } else { 0 });
+        if shares { settings.with("likelihood", "dirichlet") } else { settings }
     },
     space: &|_| Space::default(),
     build: &|settings| Ok(Box::new(GaussianProcess::new(settings.read("gaussian-process")?)?)),

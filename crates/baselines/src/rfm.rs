@@ -1,5 +1,6 @@
 mod kernel;
 mod metric;
+mod tree;
 
 use crate::kernel_ridge::{Regressed, RidgeChoice, chosen_ridge, one_column_an_output};
 use crate::subsample::{at_most, drawn};
@@ -9,24 +10,25 @@ use mercer_learning::{
     Outcome, Parameters, Predictor, Range, Sample, Settings, Shape, Space, State, Task, Tasks,
     declared, fact, folds,
 };
-use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError};
+use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError, symmetric_eigen};
 use metric::Metric;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 use std::collections::BTreeMap;
+use tree::{Cut, Side, Tree};
 
 pub(crate) const METHOD: Method = Method {
     name: "rfm",
     title: "RFM",
     summary: "recursive feature machine: kernel ridge regression whose metric is the mean outer product of its own gradients, learned in rounds",
     formula: "f(x) = ȳ + Σ α_i exp(−(‖x − x_i‖_M/L)^p), (K + λ I) α = y − ȳ; M ← mean of ∇f ∇fᵀ over the rows, divided by its largest entry, in rounds",
-    when: "columns of which few matter, or that act together",
-    cites: "Radhakrishnan, Beaglehole, Pandit & Belkin (2024)",
+    when: "columns of which few matter, or that act together; of many rows by a tree of machines",
+    cites: "Radhakrishnan, Beaglehole, Pandit & Belkin (2024); Beaglehole, Holzmüller, Radhakrishnan & Belkin (2025)",
     revision: 1,
     tasks: Tasks::Both,
     cost: Cost {
-        fit: "F R (n^3 + 2 K n^2 d + 9 d^3), F = 3, R = 6, n = min(n, cap)",
-        predict: "n (d + K)",
-        memory: "2 n^2 + d^2, n = min(n, cap)",
+        fit: "F R n (L^2 + 2 K L d + 9 d^3/L), F = 3, R = 6, n = min(n, cap), L = min(n, given(leaf, 5000))",
+        predict: "L (d + K), L = min(n, given(leaf, 5000))",
+        memory: "2 L^2 + n (d + K), n = min(n, cap), L = min(n, given(leaf, 5000))",
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),
@@ -36,8 +38,11 @@ pub(crate) const METHOD: Method = Method {
         let diagonal = shape.features > FULL;
         Settings::new().with("ridge", RIDGE).with("diagonal", diagonal).with("cap", CAP)
     },
-    // Whether a metric helps is seen on rows that it has not seen.
-    user_defaults: &|_| Settings::new().with("ridge", None::<f64>).with("folds", 5),
+    // Whether a metric helps is seen on rows that it has not seen; of many rows that takes too long.
+    user_defaults: &|shape| {
+        let settings = Settings::new().with("ridge", None::<f64>);
+        if shape.rows > CAP { settings.with("cap", MANY) } else { settings.with("folds", 5) }
+    },
     space: &space,
     build: &|settings| Ok(Box::new(RecursiveFeatureMachine::new(settings.read("rfm")?)?)),
     restore: &restore,
@@ -45,6 +50,10 @@ pub(crate) const METHOD: Method = Method {
 
 /// Two matrices of so many rows fill 400 MB.
 const CAP: usize = 5000;
+/// Rows of which a tree is made on a table of one's own.
+const MANY: usize = 1_000_000;
+/// Rows whose gradients say where a node is cut.
+const SEEN: usize = 2000;
 /// The ridge of the authors' package.
 const RIDGE: f64 = 1e-3;
 /// Columns up to which the metric is a full matrix by default: its eigenvectors then take a second a round.
@@ -95,6 +104,9 @@ mercer_learning::parameters! {
         pub centre: bool = true;
         /// Training rows beyond this are left out, by seed.
         pub cap: usize = CAP, Allowed::PAIR;
+        /// Rows of one machine at most. More are divided by a tree, at the median along the direction in which the
+        /// target changes most, and each leaf has a machine and a metric of its own.
+        pub leaf: usize = CAP, Allowed::PAIR;
     }
 }
 
@@ -110,9 +122,14 @@ mercer_learning::parameters! {
 /// and do not. Classes are fitted as one-hot columns at once, and the largest wins. Radhakrishnan, Beaglehole, Pandit &
 /// Belkin (2024), Science 383; the normalisation is as in the authors' package.
 ///
+/// More rows than `leaf` are divided by a tree (xRFM, 2025). A node is cut at the median of `vᵀx`: `v` is the first
+/// eigenvector of the mean outer product of the gradients of round 0, over at most 2000 rows of the node. A row is
+/// predicted by one leaf.
+///
 /// Facts: the `round` that was kept, its `ridge` and `leave-one-out`, `leave-one-out-identity` of round 0, and
 /// `effective-rank`, `(tr M)²/‖M‖²`. Where folds chose the round, `validation` and `validation-identity` are
-/// their errors. Where the ridge was chosen, `grid-end` is 1 if it is the first or the last that was tried.
+/// their errors. Where the ridge was chosen, `grid-end` is 1 if it is the first or the last that was tried. Of a tree:
+/// its `leaves`, with the averages over their rows.
 ///
 /// ```
 /// use mercer_baselines::{RecursiveFeatureMachine, RfmParams};
@@ -260,6 +277,148 @@ impl RecursiveFeatureMachine {
     const fn kernel(&self) -> Radial {
         Radial { bandwidth: self.params.bandwidth, exponent: self.params.exponent }
     }
+
+    /// One machine of all rows, in the round that is chosen, and what is known of it.
+    fn machine(
+        &self,
+        sample: &Sample,
+        fitting: &Fitting<'_>,
+    ) -> Result<(Expansion, BTreeMap<String, f64>), LearningError> {
+        let Shape { rows: n, features: d, task } = sample.shape();
+        let outputs = task.outputs();
+        let metric = if self.params.diagonal { 0 } else { 5 * d * d };
+        let doubles = 2 * n * n + metric + n * (4 * d + 4 * outputs) + BLOCK * (n + d * outputs);
+        fitting.limits.reserve(8 * doubles as u64)?;
+        let y = one_column_an_output(sample.targets(), n, outputs);
+        let validation = match self.params.folds {
+            Some(folds) => Some(self.validation(sample, &y, folds, fitting)?),
+            None => None,
+        };
+        let last = validation.as_deref().map_or(self.params.rounds, least);
+        let rows = Centred::of(sample.inputs(), y, self.params.centre);
+        let (mut kept, mut identity): (Option<Step>, _) = (None, f64::INFINITY);
+        self.path(last, &rows, fitting, |step| {
+            let error = step.round.error;
+            if step.number == 0 {
+                identity = error;
+            }
+            let better = |kept: &Step| error < kept.round.error;
+            if error.is_finite() && (validation.is_some() || kept.as_ref().is_none_or(better)) {
+                kept = Some(step);
+            }
+        })?;
+        let step = kept.ok_or_else(|| LearningError::Numerical {
+            operation: "choosing a round",
+            reason: "no round has a finite error; give a larger `ridge`".to_owned(),
+        })?;
+        let round = &step.round;
+        let mut facts = BTreeMap::from([
+            (fact::ROWS_USED.to_owned(), n as f64),
+            ("round".to_owned(), step.number as f64),
+            ("ridge".to_owned(), round.ridge),
+            ("jitter".to_owned(), round.jitter),
+            ("leave-one-out".to_owned(), round.error),
+            ("leave-one-out-identity".to_owned(), identity),
+            ("effective-rank".to_owned(), step.metric.effective_rank()),
+        ]);
+        if let Some(at_the_end) = round.at_the_end {
+            facts.insert("grid-end".to_owned(), f64::from(u8::from(at_the_end)));
+        }
+        if let Some(errors) = validation {
+            facts.insert("validation".to_owned(), errors[last]);
+            facts.insert("validation-identity".to_owned(), errors[0]);
+        }
+        Ok((step.expansion(self.kernel(), &rows), facts))
+    }
+
+    /// Where a node is cut, if a gradient is left and the rows differ along it.
+    fn cut(
+        &self,
+        sample: &Sample,
+        rows: &[usize],
+        fitting: &Fitting<'_>,
+    ) -> Result<Option<Cut>, LearningError> {
+        let Self { params } = self;
+        let drawn = drawn(rows.len(), SEEN, &fitting.streams.child("cut"));
+        let seen = drawn.map_or_else(|| rows.to_vec(), |at| at.iter().map(|&i| rows[i]).collect());
+        let (n, outputs) = (seen.len(), sample.task().outputs());
+        let seen = sample.select(&seen)?;
+        let y = one_column_an_output(seen.targets(), n, outputs);
+        let some = Centred::of(seen.inputs(), y, true);
+        let round_zero = Self { params: RfmParams { ridge: Some(RIDGE), ..params.clone() } };
+        let points = Points::new(some.inputs.clone());
+        let round = round_zero.round(&points, &some.y, fitting)?;
+        let (kernel, threads) = (self.kernel(), fitting.threads);
+        let mean = kernel.mean_outer_product(&points, &round.alpha, params.diagonal, threads);
+        fitting.limits.check()?;
+        if !mean.iter().any(|entry| *entry > f64::MIN_POSITIVE) {
+            return Ok(None);
+        }
+        let direction = if params.diagonal {
+            let scales = mean.row(0);
+            let most = least(&scales.iter().map(|scale| -scale).collect::<Vec<_>>());
+            Array1::from_shape_fn(scales.len(), |column| f64::from(u8::from(column == most)))
+        } else {
+            let eigen = symmetric_eigen(mean.view()).map_err(|error| numerical(&error))?;
+            eigen.vectors.column(mean.ncols() - 1).to_owned()
+        };
+        Ok(Cut::at_the_median(direction, sample.inputs().select(Axis(0), rows).view()))
+    }
+
+    /// Machines in the leaves of a tree.
+    fn tree(
+        &self,
+        sample: &Sample,
+        fitting: &Fitting<'_>,
+    ) -> Result<(Tree, BTreeMap<String, f64>), LearningError> {
+        let (n, d) = (sample.rows(), sample.features());
+        // Rows and coefficients of all leaves, and a copy of a node's.
+        fitting.limits.reserve(8 * (n * (2 * d + sample.task().outputs())) as u64)?;
+        let (mut cuts, mut leaves): (Vec<(Cut, [Side; 2])>, Vec<Expansion>) = (vec![], vec![]);
+        let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+        // The first node is the root; of each other one, which side of which cut it is.
+        let mut open: Vec<(Vec<usize>, Option<(usize, usize)>)> = vec![((0..n).collect(), None)];
+        while let Some((rows, place)) = open.pop() {
+            let name = format!("node-{}", cuts.len() + leaves.len());
+            let streams = fitting.streams.child(&name);
+            let own = Fitting {
+                streams,
+                threads: fitting.threads,
+                limits: fitting.limits,
+                every_class: fitting.every_class,
+                ..Fitting::seeded(0)
+            };
+            let cut =
+                if rows.len() > self.params.leaf { self.cut(sample, &rows, &own)? } else { None };
+            let side = if let Some(cut) = cut {
+                let (first, second): (Vec<usize>, Vec<usize>) =
+                    rows.into_iter().partition(|&row| cut.is_first(sample.inputs().row(row)));
+                let number = cuts.len();
+                cuts.push((cut, [Side::Leaf(0); 2]));
+                open.push((second, Some((number, 1))));
+                open.push((first, Some((number, 0))));
+                Side::Cut(number)
+            } else {
+                // Rows that nothing divides are alike: some stand for all.
+                let of_leaf = sample.select(&rows)?;
+                let some = at_most(&of_leaf, self.params.leaf, &own)?;
+                let (leaf, facts) = self.machine(&some, &own)?;
+                for (name, value) in facts {
+                    *sums.entry(name).or_default() += value * rows.len() as f64;
+                }
+                leaves.push(leaf);
+                Side::Leaf(leaves.len() - 1)
+            };
+            if let Some((number, which)) = place {
+                cuts[number].1[which] = side;
+            }
+        }
+        let mut facts: BTreeMap<String, f64> =
+            sums.into_iter().map(|(name, sum)| (name, sum / n as f64)).collect();
+        facts.insert(fact::ROWS_USED.to_owned(), n as f64);
+        facts.insert("leaves".to_owned(), leaves.len() as f64);
+        Ok((Tree { task: sample.task(), features: d, cuts, leaves }, facts))
+    }
 }
 
 /// The first of the least errors.
@@ -336,57 +495,19 @@ impl Learner for RecursiveFeatureMachine {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         let sample = at_most(sample, self.params.cap, fitting)?;
         sample.require_two_classes()?;
-        let Shape { rows: n, features: d, task } = sample.shape();
         let bandwidth = self.params.bandwidth;
         sample.require_distances(1.0 / bandwidth).map_err(|_| {
             let what = "distances between the rows";
             LearningError::overflow(what, "double", "bandwidth", bandwidth, &sample)
         })?;
-        let outputs = task.outputs();
-        let metric = if self.params.diagonal { 0 } else { 5 * d * d };
-        let doubles = 2 * n * n + metric + n * (4 * d + 4 * outputs) + BLOCK * (n + d * outputs);
-        fitting.limits.reserve(8 * doubles as u64)?;
-        let y = one_column_an_output(sample.targets(), n, outputs);
-        let validation = match self.params.folds {
-            Some(folds) => Some(self.validation(&sample, &y, folds, fitting)?),
-            None => None,
-        };
-        let last = validation.as_deref().map_or(self.params.rounds, least);
-        let rows = Centred::of(sample.inputs(), y, self.params.centre);
-        let (mut kept, mut identity): (Option<Step>, _) = (None, f64::INFINITY);
-        self.path(last, &rows, fitting, |step| {
-            let error = step.round.error;
-            if step.number == 0 {
-                identity = error;
-            }
-            let better = |kept: &Step| error < kept.round.error;
-            if error.is_finite() && (validation.is_some() || kept.as_ref().is_none_or(better)) {
-                kept = Some(step);
-            }
-        })?;
-        let step = kept.ok_or_else(|| LearningError::Numerical {
-            operation: "choosing a round",
-            reason: "no round has a finite error; give a larger `ridge`".to_owned(),
-        })?;
-        let round = &step.round;
-        let mut facts = BTreeMap::from([
-            (fact::ROWS_USED.to_owned(), n as f64),
-            ("round".to_owned(), step.number as f64),
-            ("ridge".to_owned(), round.ridge),
-            ("jitter".to_owned(), round.jitter),
-            ("leave-one-out".to_owned(), round.error),
-            ("leave-one-out-identity".to_owned(), identity),
-            ("effective-rank".to_owned(), step.metric.effective_rank()),
-        ]);
-        if let Some(at_the_end) = round.at_the_end {
-            facts.insert("grid-end".to_owned(), f64::from(u8::from(at_the_end)));
+        let convergence = Convergence::Exact;
+        if sample.rows() > self.params.leaf {
+            let (predictor, facts) = self.tree(&sample, fitting)?;
+            return Ok(Outcome { predictor, convergence, facts }.boxed());
         }
-        if let Some(errors) = validation {
-            facts.insert("validation".to_owned(), errors[last]);
-            facts.insert("validation-identity".to_owned(), errors[0]);
-        }
-        let predictor = Machine { task, expansion: step.expansion(self.kernel(), &rows) };
-        Ok(Outcome { predictor, convergence: Convergence::Exact, facts }.boxed())
+        let (expansion, facts) = self.machine(&sample, fitting)?;
+        let predictor = Machine { task: sample.task(), expansion };
+        Ok(Outcome { predictor, convergence, facts }.boxed())
     }
 }
 
@@ -410,47 +531,57 @@ impl Predictor for Machine {
     }
 
     fn state(&self) -> State {
-        let Expansion { kernel, metric, centre, points, alpha, mean } = &self.expansion;
-        let state = State::new()
-            .with("task", self.task)
-            .with("bandwidth", kernel.bandwidth)
-            .with("exponent", kernel.exponent)
-            .with_array("centre", centre)
-            .with_array("points", &points.rows)
-            .with_array("coefficients", alpha)
-            .with_array("mean", mean);
-        match metric {
-            Metric::Diagonal(scales) => state.with_array("scales", scales),
-            Metric::Full(factor) => state.with_array("factor", factor),
-        }
+        state_of(&self.expansion, State::new().with("task", self.task))
+    }
+}
+
+/// What is kept of a regression, beside what is kept already.
+fn state_of(expansion: &Expansion, state: State) -> State {
+    let Expansion { kernel, metric, centre, points, alpha, mean } = expansion;
+    let state = state
+        .with("bandwidth", kernel.bandwidth)
+        .with("exponent", kernel.exponent)
+        .with_array("centre", centre)
+        .with_array("points", &points.rows)
+        .with_array("coefficients", alpha)
+        .with_array("mean", mean);
+    match metric {
+        Metric::Diagonal(scales) => state.with_array("scales", scales),
+        Metric::Full(factor) => state.with_array("factor", factor),
     }
 }
 
 fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
     let task: Task = state.value("task")?;
+    if state.holds::<f64>("thresholds") {
+        return Ok(Box::new(Tree::restore(state, task, state.value("features")?)?));
+    }
+    let features = state.array::<f64, Ix1>("centre")?.len();
+    Ok(Box::new(Machine { task, expansion: expansion(state, features, task.outputs())? }))
+}
+
+fn expansion(state: &State, features: usize, outputs: usize) -> Result<Expansion, LearningError> {
     let (bandwidth, exponent) = (state.value("bandwidth")?, state.value("exponent")?);
     if !(bandwidth > 0.0 && exponent > 0.0 && exponent <= 2.0) {
         let problem = "must be positive, and the exponent at most 2".to_owned();
         return Err(LearningError::State { name: "bandwidth".to_owned(), problem });
     }
     let kernel = Radial { bandwidth, exponent };
-    let centre = state.array::<f64, Ix1>("centre")?;
+    let centre = state.array_of::<f64, Ix1>("centre", features)?;
     let points = state.array::<f64, Ix2>("points")?;
     let (n, r) = points.dim();
     let metric = if state.holds::<f64>("scales") {
-        Metric::Diagonal(state.array_of::<f64, Ix1>("scales", centre.len())?)
+        Metric::Diagonal(state.array_of::<f64, Ix1>("scales", features)?)
     } else {
-        Metric::Full(state.array_of::<f64, Ix2>("factor", (centre.len(), r))?)
+        Metric::Full(state.array_of::<f64, Ix2>("factor", (features, r))?)
     };
     if metric.rank() != r {
         let problem = format!("have {r} columns where the metric has {}", metric.rank());
         return Err(LearningError::State { name: "points".to_owned(), problem });
     }
-    let alpha = state.array_of::<f64, Ix2>("coefficients", (n, task.outputs()))?;
-    let mean = state.array_of::<f64, Ix1>("mean", task.outputs())?;
-    let points = Points::new(points);
-    let expansion = Expansion { kernel, metric, centre, points, alpha, mean };
-    Ok(Box::new(Machine { task, expansion }))
+    let alpha = state.array_of::<f64, Ix2>("coefficients", (n, outputs))?;
+    let mean = state.array_of::<f64, Ix1>("mean", outputs)?;
+    Ok(Expansion { kernel, metric, centre, points: Points::new(points), alpha, mean })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::*;
 use crate::toy::{number, numbers};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
+use mercer_learning::Shape;
 use ndarray::array;
 use toml::{Table, Value};
 
@@ -471,4 +472,20 @@ fn dirichlet_classes_count_weights_as_copies_and_keep_what_they_learned() {
         assert!(found[[3, 0]] > 0.4 && found[[3, 1]] < 0.4 && found[[3, 2]] < 0.4, "{found}");
         assert_eq!(restore(&fitted.state()).unwrap().decision(at.view()), found);
     }
+}
+
+/// On a table of one's own: the likelihood that had the better probabilities, and no row left out where it can be.
+#[test]
+fn three_classes_begin_as_dirichlet_observations_and_many_rows_by_inducing_ones() {
+    let begun = |rows, task| {
+        let settings = METHOD.begun(&Shape { rows, features: 3, task });
+        let params: GaussianProcessParams = settings.read("gaussian-process").unwrap();
+        (params.likelihood, params.inducing)
+    };
+    let classes = |classes| Task::Classification { classes };
+    assert_eq!(begun(2000, classes(3)), (Likelihood::Dirichlet, 0));
+    assert_eq!(begun(2001, classes(3)), (Likelihood::Dirichlet, INDUCING));
+    assert_eq!(begun(2001, classes(2)), (Likelihood::Logistic, 0));
+    assert_eq!(begun(2000, Task::Regression), (Likelihood::Logistic, 0));
+    assert_eq!(begun(2001, Task::Regression), (Likelihood::Logistic, INDUCING));
 }

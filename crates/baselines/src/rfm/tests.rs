@@ -363,3 +363,105 @@ fn threads_change_no_bit() {
     });
     assert_eq!(states[0], states[1]);
 }
+
+/// Which column matters depends on the side: `sin 3x₁` where `x₀ < 0`, else `sin 3x₂`.
+fn two_regimes(rows: usize, seed: u64) -> (Array2<f64>, Array1<f64>) {
+    let x = normal(rows, 6, seed);
+    let y = x.rows().into_iter().map(|x| (3.0 * x[if x[0] < 0.0 { 1 } else { 2 }]).sin());
+    let y = y.zip(x.column(0)).map(|(y, side)| y + 4.0 * f64::from(u8::from(*side < 0.0)));
+    (x.clone(), y.collect())
+}
+
+/// A row goes the same way alone and among others, and a restored tree is the same.
+#[test]
+fn a_tree_of_machines_has_a_metric_for_each_leaf() {
+    let (x, y) = two_regimes(1200, 1);
+    let (fresh, truth) = two_regimes(400, 2);
+    let sample = Sample::regression(x, y).unwrap();
+    let error = |params: RfmParams| {
+        let fit = fitted(RfmParams { bandwidth: 3.0, ..params }, &sample);
+        let gaps = fit.predictor.decision(fresh.view()).column(0).to_owned() - &truth;
+        (fit, gaps.dot(&gaps) / gaps.len() as f64)
+    };
+    let (tree, of_tree) = error(RfmParams { leaf: 300, ..RfmParams::default() });
+    let (_, of_some) = error(RfmParams { cap: 300, ..RfmParams::default() });
+    assert!(of_tree < 0.6 * of_some, "{of_tree} {of_some}");
+    assert_abs_diff_eq!(tree.facts["leaves"], 4.0);
+    assert_abs_diff_eq!(tree.facts["rows-used"], 1200.0);
+    // The root parts the regimes.
+    let state = tree.predictor.state();
+    let directions = state.array::<f64, Ix2>("directions").unwrap();
+    assert!(directions[[0, 0]].abs() > 0.9, "{directions}");
+    let again = (METHOD.restore)(&state).unwrap();
+    let together = tree.predictor.decision(fresh.view());
+    assert_eq!(again.decision(fresh.view()), together);
+    for row in [0, 17, 399] {
+        let alone = tree.predictor.decision(fresh.slice(s![row..=row, ..]));
+        assert_abs_diff_eq!(alone[[0, 0]], together[[row, 0]], epsilon = 1e-12);
+    }
+}
+
+#[test]
+fn a_tree_of_one_leaf_is_a_machine_and_classes_may_be_missing_in_a_leaf() {
+    let x = normal(300, 3, 3);
+    let labels: Vec<u32> = x.column(0).iter().map(|x| u32::from(*x > 0.2) * 2).collect();
+    let sample = Sample::classification(x.clone(), labels.clone(), 3).unwrap();
+    let [whole, same] =
+        [300, 5000].map(|leaf| fitted(RfmParams { leaf, ..RfmParams::default() }, &sample));
+    assert_eq!(whole.predictor.state(), same.predictor.state());
+    let tree = fitted(RfmParams { leaf: 60, ..RfmParams::default() }, &sample);
+    let found = tree.predictor.predict(x.view()).unwrap();
+    let mercer_learning::Predictions::Classes(found) = found else { panic!("classes") };
+    let right = found.iter().zip(&labels).filter(|(found, label)| found == label).count();
+    assert!(right > 285, "{right}");
+}
+
+/// Columns of two values, rows that are all equal, a constant target: a tree ends, and says what it can.
+#[test]
+fn a_tree_of_rows_that_nothing_divides_ends() {
+    let draws = normal(200, 3, 4);
+    let binary = draws.mapv(|x| f64::from(u8::from(x > 1.0)));
+    let y = binary.column(0).to_owned() + binary.column(1);
+    let params = RfmParams { leaf: 20, ..RfmParams::default() };
+    let fit = fitted(params.clone(), &Sample::regression(binary.clone(), y.clone()).unwrap());
+    let gaps = fit.predictor.decision(binary.view()).column(0).to_owned() - &y;
+    assert!(gaps.iter().all(|gap| gap.abs() < 0.01), "{gaps}");
+    let equal = Sample::regression(Array2::ones((200, 3)), y.clone()).unwrap();
+    assert_abs_diff_eq!(fitted(params.clone(), &equal).facts["leaves"], 1.0);
+    let constant = Sample::regression(draws.clone(), Array1::from_elem(200, 4.5)).unwrap();
+    for diagonal in [true, false] {
+        let fit = fitted(RfmParams { diagonal, ..params.clone() }, &constant);
+        assert_abs_diff_eq!(fit.facts["leaves"], 1.0);
+        let said = fit.predictor.decision(draws.view());
+        assert!(said.iter().all(|value| (value - 4.5).abs() < 1e-12));
+    }
+}
+
+#[test]
+fn a_damaged_tree_is_refused() {
+    let (x, y) = two_regimes(200, 1);
+    let params = RfmParams { leaf: 60, rounds: 1, ..RfmParams::default() };
+    let state = fitted(params, &Sample::regression(x, y).unwrap()).predictor.state();
+    let sides: Vec<[i64; 2]> = state.value("sides").unwrap();
+    assert_eq!(sides.len(), 3);
+    for damaged in [[1, 1], [0, -1], [1, 9], [1, -9], [i64::MIN, 1]] {
+        let mut wrong = sides.clone();
+        wrong[0] = damaged;
+        let refused = (METHOD.restore)(&state.clone().with("sides", wrong)).err();
+        assert!(refused.is_some_and(|error| error.to_string().contains("sides")), "{damaged:?}");
+    }
+    for leaves in [0_usize, 3, 5, usize::MAX] {
+        assert!((METHOD.restore)(&state.clone().with("leaves", leaves)).is_err(), "{leaves}");
+    }
+}
+
+#[test]
+fn a_large_table_of_ones_own_begins_with_a_tree_of_all_rows() {
+    let begun = |rows| {
+        let settings = METHOD.begun(&Shape { rows, features: 3, task: Task::Regression });
+        let params: RfmParams = settings.read("rfm").unwrap();
+        (params.cap, params.leaf, params.folds)
+    };
+    assert_eq!(begun(CAP), (CAP, CAP, Some(5)));
+    assert_eq!(begun(CAP + 1), (MANY, CAP, None));
+}
