@@ -61,15 +61,23 @@ pub fn revision() -> Result<String, String> {
     Ok(if changed { format!("{head}-dirty") } else { head })
 }
 
-/// Returns criterion's group of a claimed cost, which is also the name of its folder.
+/// Returns criterion's group of a claimed cost, which is also the name of its folder. Of two series of a method in one
+/// variable the second has its smallest size in the name.
 ///
 /// ```
 /// let mut claims = mercer_experiments::claimed_costs().map(mercer_benches::claim_group);
 /// assert!(claims.any(|group| group == "claim-hyper-krr-nystrom-in-v"));
+/// assert!(claims.any(|group| group == "claim-gmce-fourier-in-p-from-800"));
 /// ```
 #[cfg(feature = "claims")]
 pub fn claim_group(scaling: &mercer_experiments::Scaling) -> String {
-    format!("claim-{}-in-{}", scaling.method.replace(' ', "-"), scaling.variable)
+    let alike = |other: &&mercer_experiments::Scaling| {
+        (other.method, other.variable) == (scaling.method, scaling.variable)
+    };
+    let first = mercer_experiments::claimed_costs().find(alike);
+    let second = first.is_some_and(|first| first.values != scaling.values);
+    let from = if second { format!("-from-{}", scaling.values[0]) } else { String::new() };
+    format!("claim-{}-in-{}{from}", scaling.method.replace(' ', "-"), scaling.variable)
 }
 
 /// Draws a classification sample with uniform inputs in `[-1, 1]` and random labels.

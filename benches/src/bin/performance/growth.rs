@@ -61,14 +61,18 @@ impl Growth {
         let x = Axis::log2(below).ticks_at(ends.map(|size| size as f64));
         let points = times.iter().map(|(size, [median, ..])| (*size, *median));
         let bars = times.iter().map(|(_, [_, low, high])| (*low, *high));
-        Panel::new(x, Axis::log10("ms"))
+        let lines = sizes().flat_map(|size| [fitted(size), dashed(size)]);
+        let all: Vec<f64> = lines.chain(bars.clone().flat_map(|(low, high)| [low, high])).collect();
+        let low = all.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = all.iter().copied().fold(0.0, f64::max);
+        Panel::new(x, Axis::log10("ms").range(low / 1.2, high * 1.2))
             .title(scaling.title)
-            .series(Series::points("criterion's median", points).band(bars))
             .series(Series::line("fitted", sizes().map(|size| (size, fitted(size)))))
             .series(
                 Series::line("printed cost", sizes().map(|size| (size, dashed(size))))
                     .style(Style::Dashed),
             )
+            .series(Series::points("criterion's median", points).band(bars))
     }
 }
 

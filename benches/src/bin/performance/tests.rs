@@ -162,3 +162,12 @@ fn a_claimed_cost_is_fitted_over_all_its_sizes() {
     assert!((found.printed.slope - 6.0).abs() < 1e-9);
     assert!((found.measured.slope - 6.0).abs() < 1e-9);
 }
+
+/// Two series of one name timed over each other.
+#[test]
+fn each_claimed_cost_has_a_group_of_its_own() {
+    let all: Vec<String> =
+        mercer_experiments::claimed_costs().map(mercer_benches::claim_group).collect();
+    let different: std::collections::BTreeSet<&String> = all.iter().collect();
+    assert_eq!(different.len(), all.len());
+}
