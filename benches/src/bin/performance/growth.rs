@@ -96,12 +96,14 @@ pub(crate) fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
         &root().join("reports/performance/growth.svg"),
         &figure.svg().map_err(|error| error.to_string())?,
     )?;
-    let within = growths.iter().filter(|growth| {
-        growth.measured.interval(0.95).is_ok_and(|(low, _)| low <= growth.printed.slope)
-    });
+    let above: Vec<String> = growths
+        .iter()
+        .filter(|own| own.measured.interval(0.95).is_ok_and(|(low, _)| low > own.printed.slope))
+        .map(|own| format!("{} in {}", own.scaling.title, own.scaling.variable))
+        .collect();
     let _ = write!(
         text,
-        "Of {} measured slopes, {} do not lie above the printed one (by their 95 % intervals).\n\n\
+        "Of {} measured slopes, {} lie above the printed one by their 95 % intervals ({}).\n\n\
          ![Measured times and printed costs](./growth.svg)\n\n\
          Criterion's times of {} ({}, revision {}) on logarithmic axes. Below each panel: the fitted slope, \
          its 95 % interval (t, 3 degrees of freedom), and the slope of the printed cost over the same sizes. \
@@ -109,7 +111,8 @@ pub(crate) fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
          | method | source | printed cost | in | sizes | slope | 95 % | printed slope |\n\
          |:--|:--|:--|:--|--:|--:|--:|--:|\n",
         growths.len(),
-        within.count(),
+        above.len(),
+        above.join(", "),
         run.day,
         run.machine,
         run.code
