@@ -34,6 +34,7 @@ def main():
         help="take what this script printed on the same day instead of running it again",
     )
     parser.add_argument("--only", action="append", help="a script's name; all without one")
+    parser.add_argument("--cases", default="", help="of end_to_end, such as '--methods nystroem --least 2001'")
     given = parser.parse_args()
     # Before the scripts: afterwards it is theirs.
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
@@ -51,7 +52,7 @@ def main():
         "torch_networks": [["compare", *ours("network"), *rounds, *compiled]],
         "scikit_learn_svm": [[*ours("svm"), "--cost", cost, *rounds] for cost in ("1", "100")],
         "closed_forms": [["compare", *ours("closed"), *rounds]],
-        "end_to_end": [["compare", *ours("mercer"), *rounds]],
+        "end_to_end": [["compare", *ours("mercer"), *rounds, *given.cases.split()]],
     }
     rows, missing = [], {}
 

@@ -231,7 +231,7 @@ def compare(given):
     mercer, results, failed = str(pathlib.Path(given.ours).resolve()), [], {}
     data = str(pathlib.Path(given.data).resolve())
     for dataset, rows, methods in CASES:
-        wanted = given.least <= rows <= given.most
+        wanted = given.least <= rows <= given.most and dataset in (given.datasets or [dataset])
         if not wanted or given.methods and not {*methods} & {*given.methods}:
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -259,6 +259,11 @@ def compare(given):
                             failed[f"{NAMES[method]}, {dataset}, {rows} rows, {side}"] = str(error)
                             break
                         taken[side].append((*used, float(python(folder, "score"))))
+                told = [part for part in ("command", "python") if taken[part] and not taken["theirs"]]
+                if told:
+                    seconds, megabytes, worth = taken[told[0]][0]
+                    failed[f"{NAMES[method]}, {dataset}, {rows} rows, theirs"] += (
+                        f"; {OURS[method]}, two commands: {seconds:.2f} s, {megabytes:.0f} MB, score {worth:.3f}")
                 if not all(taken.values()):
                     print(failed, file=sys.stderr)
                     continue
@@ -284,6 +289,7 @@ def main():
     both.add_argument("--rounds", type=int, default=3)
     both.add_argument("--least", type=int, default=0, help="the least rows of a case")
     both.add_argument("--most", type=int, default=10**9, help="the most rows of a case")
+    both.add_argument("--datasets", nargs="+", help="these alone")
     both.add_argument("--methods", nargs="+", choices=list(NAMES), help="these alone")
     one = commands.add_parser("run", help="one side, in the folder of its files")
     one.add_argument("--side", choices=["ours", "theirs"], required=True)

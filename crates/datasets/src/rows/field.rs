@@ -158,4 +158,18 @@ pub trait Fields: std::fmt::Debug {
 
     /// Returns the field in a column of targets. There only nothing is missing: a class may be called `None`.
     fn raw(&self, column: usize) -> Field<'_>;
+
+    /// Returns the number in a column, if it is one and finite.
+    ///
+    /// ```
+    /// use mercer_datasets::{Row, RowFile};
+    /// let file = RowFile::spooled(&b"1.5, 2 ,NA,red\n"[..], "toys", None)?;
+    /// let mut rows = file.rows()?;
+    /// let Some((_, Row::Fields(fields))) = rows.next()? else { panic!("delimited text") };
+    /// assert_eq!([0, 1, 2, 3].map(|at| fields.number(at)), [Some(1.5), Some(2.0), None, None]);
+    /// # Ok::<(), mercer_datasets::DataError>(())
+    /// ```
+    fn number(&self, column: usize) -> Option<f64> {
+        self.field(column).number()
+    }
 }

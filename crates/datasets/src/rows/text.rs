@@ -424,4 +424,14 @@ impl Fields for Record {
         let text = self.trimmed(column);
         if text.is_empty() { Field::Missing } else { Field::Text(text) }
     }
+
+    // Most fields are plain numbers, and a field of its own for each took a third of the time.
+    fn number(&self, column: usize) -> Option<f64> {
+        let start = if column == 0 { 0 } else { self.ends[column - 1] + 1 };
+        let bytes = &self.text.as_bytes()[start..self.ends[column]];
+        match crate::number::number(bytes) {
+            Some((value, end)) if end == bytes.len() && value.is_finite() => Some(value),
+            _ => self.field(column).number(),
+        }
+    }
 }

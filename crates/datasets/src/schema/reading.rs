@@ -353,6 +353,14 @@ impl<'a> Reading<'a> {
                 let mut to = 0;
                 for ((column, &at), levels) in schema.columns.iter().zip(&*places).zip(&*levels) {
                     let cells = &mut row[to..to + column.width()];
+                    if column.content == Holds::Numbers
+                        && schema.missing.is_none()
+                        && let Some(value) = fields.number(at)
+                    {
+                        cells[0] = value;
+                        to += 1;
+                        continue;
+                    }
                     let field = input(fields, at, column.literal, schema.missing.as_deref());
                     let dash = column.content == Holds::Numbers
                         && schema.missing.is_none()
