@@ -58,8 +58,8 @@ fn estimates(folder: &Path, found: &mut BTreeMap<String, Left>) -> Result<(), St
     Ok(())
 }
 
-/// All benches take half an hour, an hour on a slow machine: older times are of another run, and maybe of another
-/// source.
+/// All benches take three quarters of an hour, more on a slow machine: older times are of another run, and maybe of
+/// another source.
 const A_RUN: Duration = Duration::from_hours(2);
 
 /// The times of the last run, and the names of benchmarks that criterion has times of from before.
