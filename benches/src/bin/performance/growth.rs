@@ -50,13 +50,8 @@ impl Growth {
         let centre = measured.intercept + measured.slope * middle;
         let dashed = |size: f64| (centre + printed.slope * (size.ln() - middle)).exp();
         let fitted = |size: f64| (measured.intercept + measured.slope * size.ln()).exp();
-        let below = format!(
-            "{}: {:.2} ({}), printed {:.2}",
-            scaling.variable,
-            measured.slope,
-            self.interval(),
-            printed.slope
-        );
+        let below =
+            format!("{:.2} ({}), printed {:.2}", measured.slope, self.interval(), printed.slope);
         let ends = [scaling.values[0], scaling.values[2], scaling.values[4]];
         let x = Axis::log2(below).ticks_at(ends.map(|size| size as f64));
         let points = times.iter().map(|(size, [median, ..])| (*size, *median));
@@ -66,7 +61,7 @@ impl Growth {
         let low = all.iter().copied().fold(f64::INFINITY, f64::min);
         let high = all.iter().copied().fold(0.0, f64::max);
         Panel::new(x, Axis::log10("ms").range(low / 1.2, high * 1.2))
-            .title(scaling.title)
+            .title(format!("{} in {}", scaling.title, scaling.variable))
             .series(Series::line("fitted", sizes().map(|size| (size, fitted(size)))))
             .series(
                 Series::line("printed cost", sizes().map(|size| (size, dashed(size))))
@@ -90,7 +85,7 @@ pub(crate) fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
         return Ok(());
     };
     let figure = Figure::new("performance/growth", "Measured times and printed costs");
-    let figure = growths.iter().map(Growth::panel).fold(figure.columns(4), Figure::panel);
+    let figure = growths.iter().map(Growth::panel).fold(figure.columns(3), Figure::panel);
     let figure = figure.legend(Legend::Below);
     put(
         &root().join("reports/performance/growth.svg"),
