@@ -376,9 +376,8 @@ impl RecursiveFeatureMachine {
         fitting.limits.reserve(8 * (n * (2 * d + sample.task().outputs())) as u64)?;
         let (mut cuts, mut leaves): (Vec<(Cut, [Side; 2])>, Vec<Expansion>) = (vec![], vec![]);
         let mut sums: BTreeMap<String, f64> = BTreeMap::new();
-        // The first node is the root; of each other one, which side of which cut it is.
-        let mut open: Vec<(Vec<usize>, Option<(usize, usize)>)> = vec![((0..n).collect(), None)];
-        while let Some((rows, place)) = open.pop() {
+        let mut open = vec![Node { rows: (0..n).collect(), place: None }];
+        while let Some(Node { rows, place }) = open.pop() {
             let name = format!("node-{}", cuts.len() + leaves.len());
             let streams = fitting.streams.child(&name);
             let own = Fitting {
@@ -395,8 +394,8 @@ impl RecursiveFeatureMachine {
                     rows.into_iter().partition(|&row| cut.is_first(sample.inputs().row(row)));
                 let number = cuts.len();
                 cuts.push((cut, [Side::Leaf(0); 2]));
-                open.push((second, Some((number, 1))));
-                open.push((first, Some((number, 0))));
+                open.push(Node { rows: second, place: Some((number, 1)) });
+                open.push(Node { rows: first, place: Some((number, 0)) });
                 Side::Cut(number)
             } else {
                 // Rows that nothing divides are alike: some stand for all.
@@ -509,6 +508,12 @@ impl Learner for RecursiveFeatureMachine {
         let predictor = Machine { task: sample.task(), expansion };
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
+}
+
+/// Rows that are to be divided or fitted, and which side of which cut they are; the root is of none.
+struct Node {
+    rows: Vec<usize>,
+    place: Option<(usize, usize)>,
 }
 
 /// A regression in its metric.
