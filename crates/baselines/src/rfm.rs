@@ -50,7 +50,7 @@ pub(crate) const METHOD: Method = Method {
 
 /// Two matrices of so many rows fill 400 MB.
 const CAP: usize = 5000;
-/// Rows of which a tree is made on a table of one's own.
+/// Training rows of a tree, at most, on a table of one's own.
 const MANY: usize = 1_000_000;
 /// Rows whose gradients say where a node is cut.
 const SEEN: usize = 2000;

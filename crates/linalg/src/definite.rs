@@ -149,7 +149,7 @@ mod tests {
         assert_abs_diff_eq!(a.dot(&agreeing.x), twice, epsilon = 1e-8);
     }
 
-    /// Only half of the matrix was there when the jitters put it back: 300 rows were solved as if they were apart.
+    /// Only half of the matrix was there when the jitters put it back.
     #[test]
     fn of_a_singular_matrix_the_upper_triangle_is_enough() {
         let points: Vec<f64> = (0..12).map(|i| f64::from(i % 10) * 3.0).collect();

@@ -425,7 +425,7 @@ impl Fields for Record {
         if text.is_empty() { Field::Missing } else { Field::Text(text) }
     }
 
-    // Most fields are plain numbers, and a field of its own for each took a third of the time.
+    // Most fields are plain numbers; a `Field` for each took three tenths of the time of reading.
     fn number(&self, column: usize) -> Option<f64> {
         let start = if column == 0 { 0 } else { self.ends[column - 1] + 1 };
         let bytes = &self.text.as_bytes()[start..self.ends[column]];
