@@ -114,25 +114,26 @@ sanitize:
     RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" CARGO_INCREMENTAL=0 cargo build --release --target x86_64-unknown-linux-gnu --target-dir target/sanitize -p mercer-benches --no-default-features --bin counts
     target/sanitize/x86_64-unknown-linux-gnu/release/counts --sanitize
 
-# Append criterion's last times to the history, with a remark: just performance-record "quiet machine"
+# Append criterion's last times to the history, with a remark: just performance-record "quiet machine"; of another checkout with its folder behind
 [private]
-performance-record REMARK:
-    cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --features programs --bin performance
-    target/release/performance record {{quote(REMARK)}}
+performance-record REMARK *CHECKOUT:
+    cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
+    target/release/performance record {{quote(REMARK)}} {{CHECKOUT}}
     target/release/performance page
 
 # Write reports/performance from the counts and the history.
 [private]
 performance:
-    cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --features programs --bin performance
+    cargo build --release -p mercer-benches -p mercer-dependencies --bin performance
     target/release/performance page
 
 # Ours and PyTorch, scikit-learn and SciPy, alternating in one run (needs ./setup --peers): just bench-peers "quiet machine"
 [private]
-bench-peers REMARK *ARGS:
-    cargo build --release -p mercer-benches -p mercer-dependencies --no-default-features --features programs --bins
+bench-peers REMARK *ARGS: wheel
+    {{venv}}/bin/pip install --quiet --force-reinstall --no-deps target/wheels/*.whl
+    cargo build --release -p mercer-benches -p mercer-dependencies --bins
     cargo build --release -p mercer-cli
-    python3 benches/peers/all.py --remark {{quote(REMARK)}} {{ARGS}}
+    {{venv}}/bin/python benches/peers/all.py --remark {{quote(REMARK)}} {{ARGS}}
     target/release/performance page
 
 # Render the committed reports again from the committed records and results/, and the README's table from them.

@@ -39,23 +39,23 @@ pub fn told(program: &str, arguments: &[&str]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Returns the revision of the source that a page was written from. It ends in `-dirty` where the source was changed
-/// since.
+/// Returns the revision of the source in a checkout, such as `".."` for this one. It ends in `-dirty` where the source was
+/// changed since.
 ///
 /// ```
-/// let revision = mercer_benches::revision()?;
+/// let revision = mercer_benches::revision("..")?;
 /// assert!(revision.trim_end_matches("-dirty").chars().all(|digit| digit.is_ascii_hexdigit()));
 /// # Ok::<(), String>(())
 /// ```
 ///
 /// # Errors
 /// There is no git, or no repository.
-pub fn revision() -> Result<String, String> {
-    let head = told("git", &["rev-parse", "--short=12", "HEAD"])?;
+pub fn revision(checkout: &str) -> Result<String, String> {
+    let head = told("git", &["-C", checkout, "rev-parse", "--short=12", "HEAD"])?;
     // What these programs write is no part of it.
     let source = ["crates", "experiments/src", "benches/src", "benches/benches", "Cargo.lock"];
     let source = source.map(|path| format!(":/{path}"));
-    let mut words = vec!["status", "--porcelain", "--"];
+    let mut words = vec!["-C", checkout, "status", "--porcelain", "--"];
     words.extend(source.iter().map(String::as_str));
     let changed = !told("git", &words)?.is_empty();
     Ok(if changed { format!("{head}-dirty") } else { head })

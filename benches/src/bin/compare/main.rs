@@ -141,7 +141,7 @@ fn compare(options: &Options) -> Result<bool, String> {
     let accepted = sides::accepted(&base)?;
     let mut comparison = Comparison {
         base: base[..12].to_owned(),
-        head: revision()?,
+        head: revision("..")?,
         rounds: 0,
         load: 0.0,
         rows: alone(&ours, &theirs, &accepted, wanted),

@@ -2,7 +2,8 @@
 //! the hot paths.
 //!
 //! `performance record REMARK` appends the times that criterion left in `target/criterion` to
-//! `benches/history.jsonl`, with the day, the revision and the machine; `performance page` writes
+//! `benches/history.jsonl`, with the day, the revision and the machine. `performance record REMARK CHECKOUT` takes them from
+//! the folder of another checkout, such as one of an older revision. `performance page` writes
 //! `reports/performance/index.md` from that file, `benches/counts.toml` and `benches/peers.jsonl`.
 
 mod growth;
@@ -72,9 +73,10 @@ fn last_run(found: BTreeMap<String, Left>) -> (BTreeMap<String, [f64; 3]>, Vec<S
     (times, before.into_iter().map(|(name, _)| name).collect())
 }
 
-fn record(remark: &str) -> Result<(), String> {
+fn record(remark: &str, checkout: &Path) -> Result<(), String> {
+    let checkout = checkout.canonicalize().map_err(|e| format!("{}: {e}", checkout.display()))?;
     let mut found = BTreeMap::new();
-    estimates(&root().join("target/criterion"), &mut found)?;
+    estimates(&checkout.join("target/criterion"), &mut found)?;
     let (times, before) = last_run(found);
     if !before.is_empty() {
         let (count, hours) = (before.len(), A_RUN.as_secs() / 3600);
@@ -99,7 +101,7 @@ fn record(remark: &str) -> Result<(), String> {
     let [name, family, model] = ["model name", "cpu family", "model"].map(told_of);
     let entry = Entry {
         day: told("date", &["-u", "+%F"])?,
-        code: revision()?,
+        code: revision(&checkout.to_string_lossy())?,
         machine: format!(
             "{name} (family {family}, model {model}), {}",
             mercer_linalg::dispatch().name()
@@ -157,6 +159,8 @@ struct Peers {
     code: String,
     load: Option<f64>,
     remark: String,
+    /// Of the whole commands: empty where all cases were timed.
+    cases: Option<String>,
     missing: BTreeMap<String, String>,
     rows: Vec<Comparison>,
 }
@@ -212,14 +216,24 @@ fn latest(runs: &[Peers]) -> Vec<(usize, &Comparison)> {
     found
 }
 
+/// The index of the last run that timed every whole command. What only an earlier run has is no case any more.
+fn last_of_all_cases(runs: &[Peers]) -> usize {
+    let all = |run: &Peers| {
+        run.cases.as_deref() == Some("") && run.rows.iter().any(|row| row.sides.is_some())
+    };
+    runs.iter().rposition(all).unwrap_or(0)
+}
+
 /// The last numbers in full, and how the medians of the ones before them were.
 fn beside(text: &mut String, runs: &[Peers]) {
     let Some((last, earlier)) = runs.split_last() else {
         text.push_str("Not run yet: `just bench-peers`.\n");
         return;
     };
-    let (whole, rows): (Vec<_>, Vec<_>) =
+    let (mut whole, rows): (Vec<_>, Vec<_>) =
         latest(runs).into_iter().partition(|(_, row)| row.sides.is_some());
+    let complete = last_of_all_cases(runs);
+    whole.retain(|(run, _)| *run > complete);
     let ratios: Vec<f64> = rows.iter().map(|(_, row)| row.median).collect();
     // One lucky run is no evidence.
     let typical = |row: &Comparison| {
@@ -253,7 +267,7 @@ fn beside(text: &mut String, runs: &[Peers]) {
     }
     variants(text, &rows);
     whole_commands(text, &whole);
-    let missing: BTreeMap<_, _> = runs.iter().flat_map(|run| &run.missing).collect();
+    let missing: BTreeMap<_, _> = runs[complete..].iter().flat_map(|run| &run.missing).collect();
     for (what, reason) in missing.iter().filter(|(_, reason)| !reason.contains("not reached")) {
         say!(text, "\nNot measured: {what} ({reason}).");
     }
@@ -428,9 +442,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let told: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let ended = match told[..] {
-        ["record", remark] => record(remark),
+        ["record", remark] => record(remark, &root()),
+        ["record", remark, checkout] => record(remark, Path::new(checkout)),
         ["page"] => page(),
-        _ => Err("performance record REMARK | performance page".to_owned()),
+        _ => Err("performance record REMARK [CHECKOUT] | performance page".to_owned()),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -66,6 +66,37 @@ fn whole_commands_have_a_table_of_their_own() {
     assert!(page.contains(line) && page.contains("0 of 0 comparisons"), "{page}");
 }
 
+/// A case that the last complete run does not have was given up.
+#[test]
+fn a_run_of_all_cases_ends_the_earlier_ones() {
+    let run = |what: &str, cases: &str| -> Peers {
+        let text = format!(
+            r#"{{"day":"2026-01-01","code":"abc","load":0.1,"remark":"quiet","cases":{cases},"missing":{{"no {what}":"it crashed"}},
+            "rows":[{{"what":"{what}","peer":"P","minimum":2,"median":2,"maximum":2,"sides":{{"ours":[1,50,0.9],"theirs":[2,200,0.9]}}}}]}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    };
+    let mut page = String::new();
+    let runs = [run("old", "null"), run("svm", r#""""#), run("rf", r#""--methods rf""#)];
+    beside(&mut page, &runs);
+    assert!(page.contains("Ours is faster in 2 of 2 cases"), "{page}");
+    assert!(page.contains("| svm | P | 2 |") && page.contains("| rf | P | 3 |"), "{page}");
+    assert!(page.contains("Not measured: no svm") && !page.contains("no old"), "{page}");
+}
+
+#[test]
+fn a_hot_path_has_a_panel_of_its_own() {
+    let mut first = entry("here", 2.0, 1.0);
+    for name in ["linalg/cosine", "linalg/exponential"] {
+        first.times.insert(name.to_owned(), [3.0; 3]);
+    }
+    let mut second = first.clone();
+    second.times.insert("linalg/cosine".to_owned(), [6.0; 3]);
+    let trends = trends(&[first, second]);
+    assert_eq!(trends["linalg/cosine"]["here"], [(1.0, 1.0), (2.0, 2.0)]);
+    assert_eq!(trends["linalg/exponential"]["here"], [(1.0, 1.0), (2.0, 1.0)]);
+}
+
 #[test]
 fn a_trend_is_relative_to_the_first_run_on_the_same_machine() {
     let history = [entry("here", 2.0, 1.0), entry("there", 8.0, 5.0), entry("here", 4.0, 0.5)];

@@ -1,18 +1,24 @@
 //! How each hot path's time moved over the recorded runs.
 
 use crate::history::{Entry, group, put, root, yardstick_of};
+use mercer_benches::HOT_PATHS;
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use std::collections::BTreeMap;
 
 /// `(run, ratio)` by machine.
 type Lines = BTreeMap<String, Vec<(f64, f64)>>;
 
+/// What has a panel: a hot path of its own, any other benchmark with its group.
+fn panel_of(name: &str) -> &str {
+    if HOT_PATHS.iter().any(|path| path.id() == name) { name } else { group(name) }
+}
+
 /// Median of a run over the median of the first run on the same machine, both in products of the library in their run.
-/// It is averaged (geometrically) over the benchmarks of a group, such as `askl-step`. Runs that did not time the
-/// product are left out, and so are the groups that no machine ran twice: there is nothing to compare.
+/// It is averaged (geometrically) over the benchmarks of a panel, such as `askl-step`. Runs that did not time the
+/// product are left out, and so are the panels that no machine ran twice: there is nothing to compare.
 pub(crate) fn trends(history: &[Entry]) -> BTreeMap<String, Lines> {
     let mut first: BTreeMap<(&str, &str), f64> = BTreeMap::new();
-    let mut groups: BTreeMap<String, Lines> = BTreeMap::new();
+    let mut panels: BTreeMap<String, Lines> = BTreeMap::new();
     for (run, entry) in history.iter().enumerate() {
         let mut logs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for (name, [median, ..]) in &entry.times {
@@ -22,16 +28,16 @@ pub(crate) fn trends(history: &[Entry]) -> BTreeMap<String, Lines> {
             let Some(yardstick) = entry.yardstick(name) else { continue };
             let products = median / yardstick;
             let start = *first.entry((name, &entry.machine)).or_insert(products);
-            logs.entry(group(name)).or_default().push((products / start).ln());
+            logs.entry(panel_of(name)).or_default().push((products / start).ln());
         }
-        for (group, logs) in logs {
+        for (panel, logs) in logs {
             let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-            let lines = groups.entry(group.to_owned()).or_default();
+            let lines = panels.entry(panel.to_owned()).or_default();
             lines.entry(entry.machine.clone()).or_default().push(((run + 1) as f64, mean.exp()));
         }
     }
-    groups.retain(|_, lines| lines.values().any(|line| line.len() > 1));
-    groups
+    panels.retain(|_, lines| lines.values().any(|line| line.len() > 1));
+    panels
 }
 
 /// Draws the trends, where there are two runs to compare; else no picture is left.
@@ -53,9 +59,9 @@ pub(crate) fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
     let runs = (1..=history.len()).step_by(every).map(|run| (run as f64, run.to_string()));
     let run = Axis { ticks: Some(runs.collect()), ..Axis::linear("run") };
     let mut figure = Figure::new("performance/history", "Times over the runs").columns(3);
-    for (group, lines) in trends {
+    for (name, lines) in trends {
         let mut panel = Panel::new(run.clone(), Axis::log2("over the first"))
-            .title(group)
+            .title(name)
             .mark(Mark::Horizontal { y: 1.0, label: String::new() });
         for (machine, points) in lines {
             panel = panel.series(Series::line(machine, points).style(Style::LinePoints));
@@ -64,7 +70,7 @@ pub(crate) fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
     }
     put(&path, &figure.svg().map_err(|error| error.to_string())?)?;
     text.push_str(
-        "![Times over the runs](./history.svg)\n\nEach panel is a group of benchmarks: the geometric mean of its times, \
+        "![Times over the runs](./history.svg)\n\nEach panel is a hot path or a group of other benchmarks. It shows the time (the geometric mean of a group's) \
          relative to the first run on the same machine. Each time is divided by that of one matrix product in the same run. \
          This takes out most of a machine's speed; what waits for memory still varies more than the product.\n\n",
     );

@@ -66,12 +66,8 @@ fn draft(args: &ClusterPlan) -> anyhow::Result<Draft> {
     let costs =
         costs(&request.places, &planned.archive, &planned.methods, reference_seconds_when_idle())?;
     let recorded = costs.recorded(args.retry_failed);
-    let left: Vec<&Trial> = planned
-        .work
-        .trials
-        .iter()
-        .filter(|trial| !recorded.contains(&trial.key.digest()))
-        .collect();
+    let left: Vec<&Trial> =
+        planned.work.trials.iter().filter(|trial| !recorded.contains(&trial.digest)).collect();
     let mut tasks = group(
         &left,
         &costs.model,
@@ -330,14 +326,14 @@ fn collect(folder: &Path, json: bool, out: Option<PathBuf>) -> anyhow::Result<En
         .collect();
     // Of everything asked for: an earlier campaign may have recorded a failure.
     let failed = planned.work.trials.iter().filter(|trial| {
-        let status = recorded.get(&trial.key.digest());
+        let status = recorded.get(&trial.digest);
         status.is_some_and(|status| !matches!(status, Status::Done | Status::Diverged))
     });
     let failed = failed.count();
     let mut missing = BTreeMap::new();
     let mut left = 0;
     for trial in &planned.work.trials {
-        if recorded.contains_key(&trial.key.digest()) || missing.contains_key(&trial.key.dataset) {
+        if recorded.contains_key(&trial.digest) || missing.contains_key(&trial.key.dataset) {
             continue;
         }
         match library.load(&trial.key.dataset) {

@@ -111,7 +111,7 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         if args.extends() {
             work.leave_out(archive, args.retry_failed);
         }
-        let left = work.trials.iter().filter(|trial| !recorded.contains(&trial.key.digest()));
+        let left = work.trials.iter().filter(|trial| !recorded.contains(&trial.digest));
         (all, costs.model.forecast(left), costs.computing(&work.simulations, archive))
     };
     let mut lines = Vec::new();

@@ -30,7 +30,7 @@ pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
     let arguments = campaign.request.arguments(false, None);
     let mut planned = planned_from_tunings(&arguments, &campaign.request.versions)?;
     let wanted: BTreeSet<&str> = task.trials.iter().map(String::as_str).collect();
-    planned.work.trials.retain(|trial| wanted.contains(trial.key.digest().as_str()));
+    planned.work.trials.retain(|trial| wanted.contains(trial.digest.as_str()));
     let gone = wanted.len() - planned.work.trials.len();
     let changed = (gone > 0).then(|| {
         WrongUsage(format!(
