@@ -129,10 +129,9 @@ performance:
 
 # Ours and PyTorch, scikit-learn and SciPy, alternating in one run (needs ./setup --peers): just bench-peers "quiet machine"
 [private]
-bench-peers REMARK *ARGS: wheel
+bench-peers REMARK *ARGS: build wheel
     {{venv}}/bin/pip install --quiet --force-reinstall --no-deps target/wheels/*.whl
     cargo build --release -p mercer-benches -p mercer-dependencies --bins
-    cargo build --release -p mercer-cli
     {{venv}}/bin/python benches/peers/all.py --remark {{quote(REMARK)}} {{ARGS}}
     target/release/performance page
 
