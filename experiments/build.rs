@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 fn main() -> std::io::Result<()> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut lists = String::new();
-    for folder in ["artefacts", "claims", "findings", "published", "specs"] {
+    for folder in ["artefacts", "claims", "findings", "notes", "published", "specs"] {
         println!("cargo::rerun-if-changed={folder}");
         let mut files: Vec<PathBuf> = std::fs::read_dir(root.join(folder))?
             .map(|entry| Ok(entry?.path()))

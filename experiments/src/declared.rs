@@ -32,6 +32,7 @@ pub fn catalogue() -> &'static Catalogue {
             published: files::PUBLISHED,
             claims: files::CLAIMS,
             findings: files::FINDINGS,
+            notes: files::NOTES,
             scalars: SCALARS,
             before: include_str!("../claims-before.toml"),
             texts: TEXTS,

@@ -47,6 +47,7 @@ fn toy(rest: &str) -> Result<&'static Catalogue, ExperimentError> {
         published: &[],
         claims: &[],
         findings: &[],
+        notes: &[],
         scalars: &[],
         before: "",
         texts: Texts { title: "", subtitle: "", commands: "", chapters: &[], tours: &[] },

@@ -3,6 +3,7 @@
 use crate::artefact::{Artefact, Renderer};
 use crate::claim::Claim;
 use crate::growth::Timing;
+use crate::note::Note;
 use crate::query::Scalar;
 use crate::simulation::Simulation;
 use crate::{ExperimentError, Finding, Paper};
@@ -43,6 +44,9 @@ pub struct Declared {
     pub claims: Files,
     /// Findings, by id.
     pub findings: Files,
+    /// Methods of ours written out, with the numbers as queries: `notes/hyper-linear-time.md` is the page
+    /// `hyper/linear-time`.
+    pub notes: Files,
     /// Numbers that findings ask for by name.
     pub scalars: &'static [(&'static str, Scalar)],
     /// The verdicts of the claims under the earlier rule, as TOML: claim, variant, verdict.
@@ -225,6 +229,17 @@ impl Catalogue {
         self.declared.findings.iter().map(|(id, text)| Finding::parse(id, text)).collect()
     }
 
+    /// The notes that are written with one of these artefacts.
+    pub(crate) fn notes_beside(
+        &self,
+        artefacts: &[&Artefact],
+    ) -> Result<Vec<Note>, ExperimentError> {
+        let notes = self.declared.notes.iter().map(|(name, text)| Note::parse(name, text));
+        let mut notes = notes.collect::<Result<Vec<_>, _>>()?;
+        notes.retain(|note| artefacts.iter().any(|artefact| artefact.id == note.beside));
+        Ok(notes)
+    }
+
     /// The function behind a number that findings ask for by name.
     pub(crate) fn scalar(&self, name: &str) -> Option<Scalar> {
         self.declared.scalars.iter().find(|(own, _)| *own == name).map(|(_, scalar)| *scalar)
@@ -323,6 +338,7 @@ pub(crate) fn toy() -> Catalogue {
         published: Box::leak(Box::new([("toy", published)])),
         claims: &[],
         findings: &[],
+        notes: &[],
         scalars: &[],
         before: "",
         texts: Texts { title: "", subtitle: "", commands: "", chapters: &[], tours: &[] },

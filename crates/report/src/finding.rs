@@ -2,6 +2,7 @@ use crate::query::{Query, spelled};
 use crate::{ExperimentError, RenderContext};
 use mercer_records::Key;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 /// Why numbers differ: a page whose every number is a query that is answered anew each time.
@@ -174,19 +175,26 @@ struct Front {
     asserted: BTreeMap<String, Bounds>,
 }
 
+/// What stands between two lines of +++ at the start of a file, and the text below.
+pub(crate) fn front_matter<T: DeserializeOwned>(
+    file: &str,
+    text: &'static str,
+) -> Result<(T, &'static str), ExperimentError> {
+    let fault = |reason: String| ExperimentError::Form { file: file.to_owned(), reason };
+    let parts = text.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++\n"));
+    let (front, body) = parts
+        .ok_or_else(|| fault("it must begin with front matter between lines of +++".to_owned()))?;
+    let front = toml::from_str(front).map_err(|error| fault(error.to_string()))?;
+    Ok((front, body.trim()))
+}
+
 const fn yes() -> bool {
     true
 }
 
 impl Finding {
     pub(crate) fn parse(id: &'static str, text: &'static str) -> Result<Self, ExperimentError> {
-        let fault =
-            |reason: String| ExperimentError::Form { file: format!("findings/{id}.md"), reason };
-        let (front, body) =
-            text.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++\n")).ok_or_else(
-                || fault("it must begin with front matter between lines of +++".to_owned()),
-            )?;
-        let front: Front = toml::from_str(front).map_err(|error| fault(error.to_string()))?;
+        let (front, body) = front_matter(&format!("findings/{id}.md"), text)?;
         let Front {
             title,
             mistake,
@@ -197,8 +205,7 @@ impl Finding {
             quoted,
             numbers,
             asserted,
-        } = front;
-        let body = body.trim();
+        }: Front = front;
         Ok(Self {
             id,
             title,

@@ -23,6 +23,7 @@ mod facts;
 mod finding;
 mod growth;
 mod mean_ranks;
+mod note;
 mod numbers;
 mod overview;
 mod pairs;

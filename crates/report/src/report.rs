@@ -4,10 +4,10 @@ use crate::coverage::{RULES, coverage};
 use crate::numbers::ArtefactNumbers;
 use crate::overview::overview;
 use crate::shown::{METHOD, PIPE, Shown};
-use crate::site::{of_markdown, pages, paper_of};
+use crate::site::{AUDITS, of_markdown, pages, paper_of};
 use crate::{Artefact, Drawing};
 use crate::{CellReport, ExperimentError, RenderContext, Rendered};
-use mercer_render::{Link, Report, Table, search_index, site};
+use mercer_render::{Block, Link, Report, Section, Table, search_index, site};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -115,6 +115,7 @@ pub fn write(
     let links = machine.iter().map(|(link, _)| link.clone()).collect();
     let mut reports = pages(context, &rendered, &claim_results, bars, run, links, again)?;
     reports.extend(machine.into_iter().map(|(_, report)| report));
+    put_notes(context, artefacts, &mut folder, &mut reports)?;
     for (report, page) in reports.iter().zip(site(&reports)?) {
         folder.put(&report.file, page.as_bytes())?;
     }
@@ -149,6 +150,27 @@ pub fn write(
         summary,
         numbers,
     })
+}
+
+/// Writes the notes that belong to these artefacts, with a link from the audits of their paper.
+fn put_notes(
+    context: &RenderContext<'_>,
+    artefacts: &[&Artefact],
+    folder: &mut Folder,
+    reports: &mut Vec<Report>,
+) -> Result<(), ExperimentError> {
+    for note in context.catalogue.notes_beside(artefacts)? {
+        let (text, file) = (note.text(context)?, format!("{}.md", note.id));
+        folder.put(&file, text.as_bytes())?;
+        let link = format!("Written out: [{}](./{}.html)", note.title(), note.id);
+        let beside = format!("audits-{}.html", context.catalogue.paper_of(&note.id));
+        if let Some(page) = reports.iter_mut().find(|page| page.file == beside) {
+            page.sections.insert(0, Section::new("written-out", "").block(Block::Text(link)));
+        }
+        let text = text.replace("/index.md)", "/index.html)");
+        reports.push(of_markdown(&text, &file, note.title(), AUDITS));
+    }
+    Ok(())
 }
 
 /// Says in every title that the numbers below it are none.

@@ -23,7 +23,7 @@ type Own<'a> = (&'a Artefact, Rendered);
 
 /// Entries of the header that are no papers.
 const START: &str = "Start";
-const AUDITS: &str = "Audits";
+pub(crate) const AUDITS: &str = "Audits";
 const FINDINGS: &str = "Findings";
 const METHODS: &str = "Methods";
 const BOARD: &str = "Leaderboard";

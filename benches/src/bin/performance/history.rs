@@ -1,5 +1,6 @@
 //! The history of criterion's times, and the files beside it.
 
+use mercer_benches::HOT_PATHS;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -52,12 +53,17 @@ pub(crate) fn group(name: &str) -> &str {
 
 /// The benchmark that has none of our code: a product of the library, and so what the machine did in a run.
 pub(crate) const YARDSTICK: &str = "ridge-8192x2000/product";
-/// The same for the claimed costs, which are processor seconds of one thread.
+/// The same for what is timed in processor seconds: the claimed costs and the hot paths.
 pub(crate) const YARDSTICK_OF_CLAIMS: &str = "claim-product/512";
+
+/// Whether a benchmark is that of a hot path.
+pub(crate) fn is_hot_path(name: &str) -> bool {
+    HOT_PATHS.iter().any(|path| path.id() == name)
+}
 
 /// The product that a benchmark is divided by.
 pub(crate) fn yardstick_of(name: &str) -> &'static str {
-    if name.starts_with("claim-") { YARDSTICK_OF_CLAIMS } else { YARDSTICK }
+    if name.starts_with("claim-") || is_hot_path(name) { YARDSTICK_OF_CLAIMS } else { YARDSTICK }
 }
 
 impl Entry {

@@ -400,7 +400,7 @@ fn times(text: &mut String, history: &[Entry]) -> Result<(), String> {
     }
     text.push_str(
         "\nMedians of criterion with their 95 % intervals. Ratio: to the run before on the same machine. Last column: \
-         that ratio over the matrix product's. `claim-...` are processor seconds of one thread, beside `claim-product`; \
+         that ratio over the matrix product's. `claim-...` and the hot paths are processor seconds, beside `claim-product`; \
          all others are seconds.\n\n\
          | benchmark | run | median | interval | ratio | over the product's |\n|:--|--:|--:|--:|--:|--:|\n",
     );

@@ -1,7 +1,6 @@
 //! How each hot path's time moved over the recorded runs.
 
-use crate::history::{Entry, group, put, root, yardstick_of};
-use mercer_benches::HOT_PATHS;
+use crate::history::{Entry, group, is_hot_path, put, root, yardstick_of};
 use mercer_render::{Axis, Figure, Mark, Panel, Series, Style};
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ type Lines = BTreeMap<String, Vec<(f64, f64)>>;
 
 /// What has a panel: a hot path of its own, any other benchmark with its group.
 fn panel_of(name: &str) -> &str {
-    if HOT_PATHS.iter().any(|path| path.id() == name) { name } else { group(name) }
+    if is_hot_path(name) { name } else { group(name) }
 }
 
 /// Median of a run over the median of the first run on the same machine, both in products of the library in their run.

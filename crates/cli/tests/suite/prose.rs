@@ -115,12 +115,14 @@ fn prose_is_short_and_plain() {
     // The list of chapters has no sentence.
     let chapters = book.filter(|path| !path.ends_with("SUMMARY.md"));
     texts.extend(chapters.map(|chapter| (chapter, 8192, 18.0, 32)));
-    let findings = std::fs::read_dir(root.join("experiments/findings")).unwrap();
-    texts.extend(findings.map(|entry| (entry.unwrap().path(), 8192, 18.0, 32)));
+    for folder in ["experiments/findings", "experiments/notes"] {
+        let files = std::fs::read_dir(root.join(folder)).unwrap();
+        texts.extend(files.map(|entry| (entry.unwrap().path(), 8192, 18.0, 32)));
+    }
     let mut sentences = Vec::new();
     for (path, bytes, mean, longest) in texts {
         let (name, text) = (path.file_name().unwrap().to_str().unwrap(), read(&path));
-        // A finding begins with its queries.
+        // A finding or a note begins with its queries.
         let text = text.rsplit_once("\n+++\n").map_or(text.as_str(), |(_, body)| body);
         let found = measure(name, text, &mut sentences);
         assert!(text.len() <= bytes, "{name}: {} bytes", text.len());
