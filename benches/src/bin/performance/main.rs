@@ -144,6 +144,17 @@ impl Comparison {
         let program = |own: &Self| own.peer.split([' ', ',']).next().map(str::to_owned);
         self.what == other.what && program(self) == program(other)
     }
+
+    /// Whether it is of a case that could not be timed, such as `KernelRidge, letter, 18000 rows, theirs`.
+    fn is_of(&self, missing: &str) -> bool {
+        let mut parts = missing.split(", ");
+        let (Some(peer), Some(data), Some(rows)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return false;
+        };
+        let rows = rows.trim_end_matches(" rows");
+        self.peer.contains(peer) && self.what.contains(&format!("{data}, {rows} x "))
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -202,16 +213,18 @@ fn peers(text: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// What the last run that has it says of each comparison, and the number of that run: one of a single script leaves the others as they were.
+/// What the last run that has it says of each comparison, and the number of that run: one of a single script leaves the
+/// others as they were. What a later run could not time is left out.
 fn latest(runs: &[Peers]) -> Vec<(usize, &Comparison)> {
     let mut found: Vec<(usize, &Comparison)> = Vec::new();
-    for (run, row) in
-        (1..).zip(runs).flat_map(|(number, run)| run.rows.iter().map(move |row| (number, row)))
-    {
-        match found.iter_mut().find(|(_, known)| known.is_like(row)) {
-            Some(known) => *known = (run, row),
-            None => found.push((run, row)),
+    for (number, run) in (1..).zip(runs) {
+        for row in &run.rows {
+            match found.iter_mut().find(|(_, known)| known.is_like(row)) {
+                Some(known) => *known = (number, row),
+                None => found.push((number, row)),
+            }
         }
+        found.retain(|(_, row)| !run.missing.keys().any(|case| row.is_of(case)));
     }
     found
 }

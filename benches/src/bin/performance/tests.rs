@@ -85,6 +85,27 @@ fn a_run_of_all_cases_ends_the_earlier_ones() {
 }
 
 #[test]
+fn a_case_that_a_later_run_could_not_time_is_left_out() {
+    let run = |rows: &str, missing: &str| -> Peers {
+        let text = format!(
+            r#"{{"day":"2026-01-01","code":"abc","load":0.1,"remark":"quiet","missing":{{{missing}}},"rows":[{rows}]}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    };
+    let row = |rows: usize| {
+        format!(
+            r#"{{"what":"kernel-ridge, letter, {rows} x 16, two commands","peer":"scikit-learn 1.9.1, KernelRidge","minimum":2,"median":2,"maximum":2,"sides":{{"ours":[1,50,0.9],"theirs":[2,200,0.9]}}}}"#
+        )
+    };
+    let failed = r#""KernelRidge, letter, 18000 rows, theirs":"ended by signal 11","a_script":"no such program""#;
+    let both = [row(2000), row(18000)].join(",");
+    let runs = [run(&both, ""), run("", failed), run(&row(18000), "")];
+    assert_eq!(latest(&runs[..1]).len(), 2);
+    assert_eq!(latest(&runs[..2]).len(), 1);
+    assert_eq!(latest(&runs).iter().map(|(run, _)| *run).collect::<Vec<_>>(), [1, 3]);
+}
+
+#[test]
 fn a_hot_path_has_a_panel_of_its_own() {
     let mut first = entry("here", 2.0, 1.0);
     for name in ["linalg/cosine", "linalg/exponential"] {
