@@ -56,7 +56,7 @@ pub(crate) const YARDSTICK: &str = "ridge-8192x2000/product";
 /// The same for what is timed in processor seconds: the claimed costs and the hot paths.
 pub(crate) const YARDSTICK_OF_CLAIMS: &str = "claim-product/512";
 
-/// Whether a benchmark is that of a hot path.
+/// Whether a benchmark is a hot path.
 pub(crate) fn is_hot_path(name: &str) -> bool {
     HOT_PATHS.iter().any(|path| path.id() == name)
 }
