@@ -28,7 +28,6 @@ pub fn host() -> &'static str {
 /// Products in a sample, and numbers of samples; the best sample counts.
 const PRODUCTS: usize = 4;
 const SAMPLES: usize = 5;
-const SETTLED_SAMPLES: usize = 50;
 
 /// Times a fixed product of two 512 × 512 matrices in double precision. It is in processor seconds: the best of five
 /// means of four products. It tells a slow machine from a slow program. Time in which other programs ran does not
@@ -42,22 +41,10 @@ const SETTLED_SAMPLES: usize = 50;
 /// ```
 pub fn reference_seconds() -> f64 {
     static SECONDS: OnceLock<f64> = OnceLock::new();
-    *SECONDS.get_or_init(|| measured(SAMPLES))
+    *SECONDS.get_or_init(measured)
 }
 
-/// Returns [`reference_seconds`] for an idle machine: the best of fifty means. These take some two seconds. A forecast
-/// multiplies hours by it, and other work beside the five means of [`reference_seconds`] moves them by a third.
-///
-/// ```
-/// use mercer_harness::{reference_seconds_when_idle, reference_seconds};
-/// assert!(reference_seconds_when_idle() <= reference_seconds()); // it has seen both
-/// ```
-pub fn reference_seconds_when_idle() -> f64 {
-    static SECONDS: OnceLock<f64> = OnceLock::new();
-    *SECONDS.get_or_init(|| measured(SETTLED_SAMPLES).min(reference_seconds()))
-}
-
-fn measured(samples: usize) -> f64 {
+fn measured() -> f64 {
     let matrix = Array2::from_shape_fn((512, 512), |(i, j)| ((i * 7 + j * 3) % 11) as f64);
     let once = || {
         let (start, ran) = (Instant::now(), thread_seconds());
@@ -70,7 +57,7 @@ fn measured(samples: usize) -> f64 {
         };
         took / PRODUCTS as f64
     };
-    (0..samples).map(|_| once()).fold(f64::INFINITY, f64::min)
+    (0..SAMPLES).map(|_| once()).fold(f64::INFINITY, f64::min)
 }
 
 /// Ends the process at once. Nothing that other threads hold or work on is taken down first, which a library of theirs
@@ -173,7 +160,7 @@ mod tests {
         if thread_seconds().is_none() {
             return;
         }
-        let alone = measured(SAMPLES);
+        let alone = measured();
         let done = AtomicBool::new(false);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let loaded = std::thread::scope(|scope| {
@@ -185,7 +172,7 @@ mod tests {
                     }
                 });
             }
-            let loaded = measured(SAMPLES);
+            let loaded = measured();
             done.store(true, Ordering::Relaxed);
             loaded
         });

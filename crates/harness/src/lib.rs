@@ -37,9 +37,7 @@ pub use cost::{
 };
 pub use error::HarnessError;
 pub use execute::{Runner, execute};
-pub use host::{
-    free_memory, host, leave, peak_memory, reference_seconds, reference_seconds_when_idle,
-};
+pub use host::{free_memory, host, leave, peak_memory, reference_seconds};
 pub use limits::{Stop, TrialLimits};
 pub use memory::{MeteredAllocator, metered};
 pub use path::Path;

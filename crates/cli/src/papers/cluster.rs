@@ -14,7 +14,6 @@ use anyhow::Context;
 use campaign::{Campaign, Job, Request, new_logs};
 use mercer_harness::{
     Array, CostModel, Grouping, Launch, Task, Trial, arrays, group, numbered, peak_memory,
-    reference_seconds_when_idle,
 };
 use mercer_learning::counted;
 use mercer_records::{Status, Store};
@@ -63,8 +62,7 @@ fn draft(args: &ClusterPlan) -> anyhow::Result<Draft> {
     let planned = planned(&reproduce, None)?;
     // A worker plans as this process did, from the same records.
     let program = peak_memory().map_or(256.0, |bytes| 1.1 * bytes as f64 / f64::from(1 << 20));
-    let costs =
-        costs(&request.places, &planned.archive, &planned.methods, reference_seconds_when_idle())?;
+    let costs = costs(&request.places, &planned.archive, &planned.methods)?;
     let recorded = costs.recorded(args.retry_failed);
     let left: Vec<&Trial> =
         planned.work.trials.iter().filter(|trial| !recorded.contains(&trial.digest)).collect();

@@ -4,7 +4,7 @@ use crate::Ended;
 use crate::papers::args::{Directories, ReproduceArgs};
 use crate::papers::planned::Planned;
 use mercer_experiments::catalogue;
-use mercer_harness::{CostModel, Forecast};
+use mercer_harness::{CostModel, Forecast, reference_seconds};
 use mercer_learning::Method;
 use mercer_records::{Record, Status, Store};
 use mercer_report::{Artefact, RecordSet, Simulation};
@@ -25,14 +25,13 @@ pub(crate) fn costs(
     places: &Directories,
     archive: &RecordSet,
     methods: &[Method],
-    yardstick: f64,
 ) -> anyhow::Result<Costs> {
     let recorded = if places.results.is_dir() {
         Store::open(&places.results)?.list()?.records
     } else {
         Vec::new()
     };
-    let model = CostModel::fit(archive.records().chain(&recorded), methods, yardstick);
+    let model = CostModel::fit(archive.records().chain(&recorded), methods, reference_seconds());
     Ok(Costs { model, recorded })
 }
 
@@ -200,8 +199,8 @@ fn closing(stdout: &mut impl Write, forecast: &Forecast, costs: &Costs) -> std::
     )?;
     writeln!(
         stdout,
-        "this machine takes {:.2} times the seconds of the reference (processor time of a fixed product, the best of two seconds \
-         just now: other work moves it by a fifth or more); at 1.00 it would be {:.2} hours",
+        "this machine takes {:.2} times the seconds of the reference (processor time of a fixed product, just now: \
+         other work moves it by a third or more); at 1.00 it would be {:.2} hours",
         costs.model.machine_factor(),
         forecast.seconds / 3600.0 / costs.model.machine_factor()
     )

@@ -9,9 +9,7 @@ use crate::papers::planned::{
 };
 use crate::papers::printed::{ended, render, show};
 use crate::papers::progress::{Bar, minutes};
-use mercer_harness::{
-    CostModel, Options, Trial, reference_seconds, reference_seconds_when_idle, run as carry_out,
-};
+use mercer_harness::{CostModel, Options, Trial, run as carry_out};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -66,9 +64,7 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
             args.places.reports.display()
         );
     }
-    // A run needs the speed of the machine for an order, a forecast for hours.
-    let yardstick = if args.dry_run { reference_seconds_when_idle() } else { reference_seconds() };
-    let costs = costs(&args.places, &planned.archive, &planned.methods, yardstick)?;
+    let costs = costs(&args.places, &planned.archive, &planned.methods)?;
     if args.dry_run {
         return forecast::run(args, &planned, &costs);
     }
