@@ -21,12 +21,14 @@ fn every_method_conforms() {
     distinct_names(&methods).unwrap();
     for method in &methods {
         let laws = Conformance::of(method);
-        // Convolutions on two pixels take a smaller network, and a matrix is decomposed at each step of an ascent.
+        // Convolutions on two pixels take a smaller network; ascents take fewer steps.
         let small = Settings::new().with("features", 16).with("epochs", 30).with("rate", 0.005);
         let laws = match method.name {
             "cen-cnn" => laws.with(small.with("lambda", 0.1).with("weight", 0.1)),
             "softmax-cnn" => laws.with(small),
             "dank" => laws.with(Settings::new().with("steps", 20)),
+            "mikl" => laws.with(Settings::new().with("steps", 3)),
+            "mce-erm" | "gmce" => laws.with(Settings::new().with("epochs", 100)),
             _ => laws,
         };
         if let Err(violation) = laws.check() {

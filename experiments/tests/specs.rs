@@ -285,23 +285,6 @@ fn a_name_that_is_no_artefact_gets_a_suggestion() {
     assert!(rftk.iter().any(|artefact| artefact.id == "audit/rftk-beta-zero"));
 }
 
-/// `pdflatex` knows ASCII, Latin letters, and what is written as mathematics.
-#[test]
-fn tables_in_latex_hold_no_sign_that_it_lacks() {
-    let (methods, records, missing) = (plannable(), committed(), BTreeMap::new());
-    let selection = Selection::default();
-    let context =
-        RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
-    let mut read = 0;
-    for table in rendered(&context).iter().flat_map(|(_, rendered)| &rendered.tables) {
-        let lacks = |c: &char| !c.is_ascii() && !('\u{c0}'..='\u{17f}').contains(c);
-        let lacking: String = table.to_latex().chars().filter(lacks).collect();
-        assert_eq!(lacking, "", "{}", table.id);
-        read += 1;
-    }
-    assert!(read > 50, "{read}");
-}
-
 /// Every planned cell is counted once, and the page is that of the records.
 #[test]
 fn the_page_of_what_is_run_counts_every_cell_once() {
@@ -382,15 +365,23 @@ fn reachable_keys_are_those_that_a_study_plans_and_all_of_unknown_studies() {
     assert!(asked.includes(&key));
 }
 
-/// A label of a line has one colour through all figures.
+/// A label of a line has one colour through all figures. `pdflatex` knows ASCII, Latin letters, and what is written as
+/// mathematics.
 #[test]
-fn a_method_has_one_colour_in_all_figures() {
+fn a_method_has_one_colour_in_all_figures_and_tables_hold_no_sign_that_latex_lacks() {
     let (methods, records, missing) = (plannable(), committed(), BTreeMap::new());
     let selection = Selection::default();
     let context =
         RenderContext::new(catalogue(), &records, &methods, "paper", &selection, &missing);
     let mut colours: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut tables = 0;
     for (id, rendered) in rendered(&context) {
+        for table in &rendered.tables {
+            let lacks = |c: &char| !c.is_ascii() && !('\u{c0}'..='\u{17f}').contains(c);
+            let lacking: String = table.to_latex().chars().filter(lacks).collect();
+            assert_eq!(lacking, "", "{}", table.id);
+            tables += 1;
+        }
         let figures = rendered.drawings.iter().filter_map(|drawing| match drawing {
             Drawing::Figure(figure) => Some(figure),
             Drawing::Diagram(_) => None,
@@ -410,5 +401,5 @@ fn a_method_has_one_colour_in_all_figures() {
             }
         }
     }
-    assert!(colours.len() > 50, "{colours:?}");
+    assert!(tables > 50 && colours.len() > 50, "{tables} tables, {colours:?}");
 }

@@ -308,12 +308,6 @@ fn what_differs_is_seen_wherever_it_stands() {
     assert!(KINDS.iter().all(|&kind| nothing.cell(kind) == "not measured"));
 }
 
-/// A record of the given directory whose tuner chose, and how many there are.
-fn tuned(place: &Place, directory: &str) -> usize {
-    let chose = |record: &&Record| record.result.tuning.is_some();
-    records(place, directory).values().filter(chose).count()
-}
-
 #[test]
 fn one_level_gives_one_result() {
     // Two methods whose loops are vectorised, and one without.
@@ -321,15 +315,6 @@ fn one_level_gives_one_result() {
     measure(&[what], &[(1, 2), (1, 1)]);
 }
 
-/// Real methods of every paper, and tuned ones, by one process and by seven of two jobs each.
-#[test]
-fn jobs_and_shards_change_no_bit_of_any_paper() {
-    let place = Place::new();
-    shared_out(&place, &[EVERY_PAPER, TUNED], &[SHARES[0], SHARES[2]]);
-    assert!(tuned(&place, "by-1-1") > 10);
-}
-
-const EVERY_PAPER: &str = "askl/table2 rftk/table1 hyper/table1 mce/table1 --profile smoke";
 /// `smoke` does not tune. There is no archive of tunings in these places: the tuner runs.
 const TUNED: &str =
     "rftk/table1 mce/table1 --profile paper --variant tuned --dataset wine --repeats 1";

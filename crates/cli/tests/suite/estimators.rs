@@ -42,7 +42,7 @@ fn choices(method: &Method, table: &Table) -> Choices<'static> {
         task: table.task(),
     };
     let defaults = (method.defaults)(&shape);
-    let small = [("features", 64.0), ("epochs", 3.0)].into_iter();
+    let small = [("features", 64.0), ("epochs", 3.0), ("steps", 5.0)].into_iter();
     let settings = small
         .filter(|(name, _)| defaults.get(name).is_some())
         .fold(Settings::new(), |all, (name, value)| all.with(name, value as u64));

@@ -43,7 +43,7 @@ fn compacted_records_render_the_same_report() {
     let place = Place::new();
     place.reproduce("").with_code(0);
     let there = "--profile smoke --data data --accept-version";
-    place.run(&format!("report {there} --out from-records")).with_code(0);
+    place.run(&format!("report askl mce {there} --out from-records")).with_code(0);
     let compact = place.run("results compact").with_code(0);
     assert!(compact.stdout.contains("reports/records/askl-table2.parquet"), "{compact:?}");
     std::fs::rename(place.path("results"), place.path("moved-away")).unwrap();
@@ -60,7 +60,7 @@ fn compacted_records_render_the_same_report() {
     assert_eq!(place.records("again"), place.records("moved-away"));
     let damaged = files(&place.path("again"));
     assert!(damaged.iter().all(|path| path.extension().is_none_or(|end| end != "damaged")));
-    place.run(&format!("report {there} --out from-archive")).with_code(0);
+    place.run(&format!("report askl mce {there} --out from-archive")).with_code(0);
     assert!(!place.path("results").exists(), "a report creates no record directory");
     let cells = |folder: &str| {
         std::fs::read_to_string(place.path(&format!("{folder}/cells.json"))).unwrap()

@@ -163,7 +163,10 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
     for (file, html) in pages(&folder) {
         let name = file.strip_prefix(&folder).unwrap().display().to_string();
         browser.visit(&format!("file://{}", file.display()));
-        for width in [360, 768, 1280] {
+        // One style sheet lays out all pages: a phone sees each, wider windows one of each kind.
+        let each_kind =
+            ["index.html", "askl.html", "findings.html", "methods.html"].contains(&name.as_str());
+        for width in if each_kind { vec![360, 768, 1280] } else { vec![360] } {
             browser.window(width, 900);
             let found = browser.value(LOOK);
             if found != json!([]) {
@@ -250,7 +253,7 @@ fn without_figures(html: &str) -> usize {
 /// So do the laws of every page hold on those that have tables of their own.
 #[test]
 fn in_a_browser_the_committed_pages_keep_the_laws_of_every_page() {
-    for name in ["index", "askl", "mce", "audits-hyper", "findings", "method"] {
+    for name in ["index", "askl", "findings", "method"] {
         let page = std::fs::read_to_string(reports().join(name).with_extension("html")).unwrap();
         hold_to_the_law(&page);
     }

@@ -199,8 +199,8 @@ fn settings_are_tuned_within_a_budget() {
 /// No setting is fitted twice at one effort, the defaults are tried once, and the last rung has two at least.
 #[test]
 fn a_search_fits_nothing_twice() {
-    let place = place_with(&[("toys.csv", &toys(150))]);
-    for method in ["kernel-ridge", "rf", "gaussian-svm", "askl", "gmce", "rf-sgd"] {
+    let place = place_with(&[("toys.csv", &toys(90))]);
+    for method in ["kernel-ridge", "gaussian-svm", "askl", "rf-sgd"] {
         let quick = if method == "askl" { QUICK } else { "" };
         for budget in [1, 2, 4] {
             let line = format!("tune --method {method} --data toys.csv {quick} --budget {budget}");
