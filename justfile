@@ -23,15 +23,20 @@ reproduce *ARGS: build
 
 # Run all tests but the slow ones, the examples in the documentation, and the tests of Python.
 [group('test')]
-test: && python
+test:
     cargo nextest run --release --workspace -E 'not test(/(^|::)slow_/)'
-    cargo test --release --workspace --doc --quiet
+    @just examples-and-python
 
 # Run all tests.
 [group('test')]
-test-all: && python
+test-all:
     cargo nextest run --release --workspace
-    cargo test --release --workspace --doc --quiet
+    @just examples-and-python
+
+# The examples of the documentation use one core, so the tests of Python run beside them.
+[private]
+examples-and-python:
+    just python & python=$!; cargo test --release --workspace --doc --quiet; examples=$?; wait $python && exit $examples
 
 # Hold the networks written by hand to burn's tape, in a workspace of its own (compiles burn: minutes).
 [private]
