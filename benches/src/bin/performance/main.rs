@@ -281,7 +281,11 @@ fn beside(text: &mut String, runs: &[Peers]) {
     variants(text, &rows);
     whole_commands(text, &whole);
     let missing: BTreeMap<_, _> = runs[complete..].iter().flat_map(|run| &run.missing).collect();
-    for (what, reason) in missing.iter().filter(|(_, reason)| !reason.contains("not reached")) {
+    let timed_since = |case: &str| whole.iter().any(|(_, row)| row.is_of(case));
+    for (what, reason) in missing
+        .iter()
+        .filter(|(what, reason)| !reason.contains("not reached") && !timed_since(what))
+    {
         say!(text, "\nNot measured: {what} ({reason}).");
     }
     if earlier.is_empty() {

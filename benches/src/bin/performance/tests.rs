@@ -103,6 +103,12 @@ fn a_case_that_a_later_run_could_not_time_is_left_out() {
     assert_eq!(latest(&runs[..1]).len(), 2);
     assert_eq!(latest(&runs[..2]).len(), 1);
     assert_eq!(latest(&runs).iter().map(|(run, _)| *run).collect::<Vec<_>>(), [1, 3]);
+    let told = |runs: &[Peers]| {
+        let mut page = String::new();
+        beside(&mut page, runs);
+        page.contains("Not measured: KernelRidge")
+    };
+    assert!(told(&runs[..2]) && !told(&runs), "what was timed since is measured");
 }
 
 #[test]
