@@ -8,7 +8,7 @@ from mercer._estimators import FEATURES
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
-# The slowest do with less: the checks fit some fifty times.
+# The slowest do with less: the checks fit some fifty times. The first that a name begins with counts.
 SMALLER = {
     "BMKL": {"iterations": 50},
     "CENCNN": {"features": 16, "epochs": 30, "rate": 0.005, "lambda_": 0.1, "weight": 0.1},

@@ -152,21 +152,35 @@ dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
 return [...said, drawer.open, document.activeElement === summary];
 })()"#;
 
+/// The first page, a paper, audits, findings, methods, a chapter, the leaderboard, and a page in a folder.
+const ONE_OF_EACH_KIND: [&str; 8] = [
+    "index",
+    "askl",
+    "audits-hyper",
+    "findings",
+    "methods",
+    "own-data",
+    "leaderboard",
+    "performance/index",
+];
+
 #[test]
 fn in_a_browser_the_committed_pages_fit_every_window() {
     if browse("<body></body>", "", "return 1;").is_none() {
         return;
     }
     let folder = reports();
+    for name in ONE_OF_EACH_KIND {
+        assert!(folder.join(name).with_extension("html").is_file(), "{name}");
+    }
     let mut browser = Page::start();
     let mut faults = Vec::new();
     for (file, html) in pages(&folder) {
         let name = file.strip_prefix(&folder).unwrap().display().to_string();
         browser.visit(&format!("file://{}", file.display()));
         // One style sheet lays out all pages: a phone sees each, wider windows one of each kind.
-        let each_kind =
-            ["index.html", "askl.html", "findings.html", "methods.html"].contains(&name.as_str());
-        for width in if each_kind { vec![360, 768, 1280] } else { vec![360] } {
+        let one_of_its_kind = ONE_OF_EACH_KIND.contains(&name.trim_end_matches(".html"));
+        for width in if one_of_its_kind { vec![360, 768, 1280] } else { vec![360] } {
             browser.window(width, 900);
             let found = browser.value(LOOK);
             if found != json!([]) {
@@ -253,7 +267,7 @@ fn without_figures(html: &str) -> usize {
 /// So do the laws of every page hold on those that have tables of their own.
 #[test]
 fn in_a_browser_the_committed_pages_keep_the_laws_of_every_page() {
-    for name in ["index", "askl", "findings", "method"] {
+    for name in ["index", "askl", "audits-hyper", "findings", "method"] {
         let page = std::fs::read_to_string(reports().join(name).with_extension("html")).unwrap();
         hold_to_the_law(&page);
     }

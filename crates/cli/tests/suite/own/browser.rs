@@ -39,7 +39,7 @@ fn in_a_browser_figures_of_the_test_rows_are_read_on_a_phone() {
     }
     let place = place_with(&[("two.csv", &classes), ("three.csv", &toys(60)), ("y.csv", &numbers)]);
     place.run("fit --method rf --data two.csv --out m").with_code(0);
-    let there_is_one = browse("<body></body>", "", "return 1;").is_some();
+    let has_browser = browse("<body></body>", "", "return 1;").is_some();
     let curves = ["roc", "precision-recall"];
     for (line, figures, said) in [
         (
@@ -65,7 +65,7 @@ fn in_a_browser_figures_of_the_test_rows_are_read_on_a_phone() {
         let confusion = html.contains("id=\"confusion\"");
         assert_eq!(confusion, figures[0] != "residuals", "{line}");
         hold_to_the_law(&html);
-        if !there_is_one {
+        if !has_browser {
             continue;
         }
         let mut page = Page::open(&html);
