@@ -14,6 +14,7 @@ mod findings;
 mod golden;
 mod kinds;
 mod layers;
+mod learned_metric;
 mod made_up;
 mod published;
 mod readme;

@@ -34,7 +34,7 @@ pub use kta::{Alignment, Kta, KtaParams, align};
 pub use mikl::{FistaRun, Mikl, MiklParams, MixedNorm, fista};
 pub use network_classifier::{SoftmaxNetwork, SoftmaxNetworkParams};
 pub use random_kernel::{RandomKernel, RandomKernelParams, SecondStage, chi_square_ball};
-pub use rfm::{RecursiveFeatureMachine, RfmParams};
+pub use rfm::{InputMetric, RecursiveFeatureMachine, RfmParams};
 pub use svm_cv::{Engine, SvmCv, SvmCvParams};
 
 use mercer_learning::Method;

@@ -4,15 +4,16 @@ mod tree;
 
 use crate::kernel_ridge::{Regressed, RidgeChoice, chosen_ridge, one_column_an_output};
 use crate::subsample::{at_most, drawn};
-use kernel::{BLOCK, Expansion, Points, Radial};
+use kernel::{BLOCK, Expansion, Machine, Points, Radial};
 use mercer_learning::{
     Allowed, Axis as Setting, Convergence, Cost, Fitted, Fitting, Learner, LearningError, Method,
     Outcome, Parameters, Predictor, Range, Sample, Settings, Shape, Space, State, Task, Tasks,
     declared, fact, folds,
 };
 use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError, symmetric_eigen};
-use metric::Metric;
-use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
+pub use metric::InputMetric;
+use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, s};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tree::{Cut, Side, Tree};
 
@@ -210,6 +211,80 @@ impl RecursiveFeatureMachine {
         chosen_ridge("ridge", regressed, fitting, gram)
     }
 
+    /// Learns the metric of round 1, on at most `cap` rows: `M = (1/n) Σ_i Σ_l ∇f_l(x_i) ∇f_l(x_i)ᵀ` of the regression `f`
+    /// in the identity, divided by its largest entry. It is the identity where there is no gradient.
+    ///
+    /// ```
+    /// use mercer_baselines::{RecursiveFeatureMachine, RfmParams};
+    /// use mercer_learning::{Fitting, Sample};
+    /// use ndarray::{Array1, Array2};
+    /// // Of six columns the target needs one.
+    /// let x = Array2::from_shape_fn((90, 6), |(i, j)| (((i * 7 + 1) * (j + 3)) as f64).sin());
+    /// let y: Array1<f64> = x.column(2).mapv(|x| (3.0 * x).sin());
+    /// let machine = RecursiveFeatureMachine::new(RfmParams::default())?;
+    /// let metric = machine.gradient_metric(&Sample::regression(x, y)?, &Fitting::seeded(1))?.matrix();
+    /// assert!(metric[[2, 2]] > 0.5 * metric.diag().sum());
+    /// # Ok::<(), mercer_learning::LearningError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Learner::fit`].
+    pub fn gradient_metric(
+        &self,
+        sample: &Sample,
+        fitting: &Fitting<'_>,
+    ) -> Result<InputMetric, LearningError> {
+        let sample = self.prepared(sample, fitting)?;
+        let (n, outputs) = (sample.rows(), sample.task().outputs());
+        self.reserve(sample.shape(), fitting)?;
+        let y = one_column_an_output(sample.targets(), n, outputs);
+        let rows = Centred::of(sample.inputs(), y, self.params.centre);
+        let identity = InputMetric::identity(sample.features());
+        let points = Points::new(rows.inputs.clone());
+        let round = self.round(&points, &rows.y, fitting)?;
+        Ok(self.next(&identity, &points, &round, fitting)?.unwrap_or(identity))
+    }
+
+    /// The metric of the next round, where a gradient is left.
+    fn next(
+        &self,
+        metric: &InputMetric,
+        points: &Points,
+        round: &Round,
+        fitting: &Fitting<'_>,
+    ) -> Result<Option<InputMetric>, LearningError> {
+        let (diagonal, threads) = (self.params.diagonal, fitting.threads);
+        fitting.limits.check()?;
+        let mean = self.kernel().mean_outer_product(points, &round.alpha, diagonal, threads);
+        fitting.limits.check()?;
+        metric.learned(&mean, diagonal)
+    }
+
+    /// The rows of a fit, whose distances are numbers.
+    fn prepared<'a>(
+        &self,
+        sample: &'a Sample,
+        fitting: &Fitting<'_>,
+    ) -> Result<Cow<'a, Sample>, LearningError> {
+        let sample = at_most(sample, self.params.cap, fitting)?;
+        sample.require_two_classes()?;
+        let bandwidth = self.params.bandwidth;
+        sample.require_distances(1.0 / bandwidth).map_err(|_| {
+            let what = "distances between the rows";
+            LearningError::overflow(what, "double", "bandwidth", bandwidth, &sample)
+        })?;
+        Ok(sample)
+    }
+
+    /// Asks for the memory of a machine of so many rows.
+    fn reserve(&self, shape: Shape, fitting: &Fitting<'_>) -> Result<(), LearningError> {
+        let Shape { rows: n, features: d, task } = shape;
+        let outputs = task.outputs();
+        let metric = if self.params.diagonal { 0 } else { 5 * d * d };
+        let doubles = 2 * n * n + metric + n * (4 * d + 4 * outputs) + BLOCK * (n + d * outputs);
+        fitting.limits.reserve(8 * doubles as u64)
+    }
+
     /// The regressions of rounds 0 to `rounds`, or fewer where no gradient is left.
     fn path(
         &self,
@@ -218,8 +293,7 @@ impl RecursiveFeatureMachine {
         fitting: &Fitting<'_>,
         mut take: impl FnMut(Step),
     ) -> Result<(), LearningError> {
-        let (diagonal, threads) = (self.params.diagonal, fitting.threads);
-        let mut next = Some(Metric::identity(rows.inputs.ncols()));
+        let mut next = Some(InputMetric::identity(rows.inputs.ncols()));
         for number in 0..=rounds {
             // Of a constant there is no gradient, and nothing to learn.
             let Some(metric) = next.take() else { break };
@@ -227,10 +301,7 @@ impl RecursiveFeatureMachine {
             let round = self.round(&points, &rows.y, fitting)?;
             fitting.limits.check()?;
             if number < rounds {
-                let kernel = self.kernel();
-                let mean = kernel.mean_outer_product(&points, &round.alpha, diagonal, threads);
-                fitting.limits.check()?;
-                next = metric.learned(&mean, diagonal)?;
+                next = self.next(&metric, &points, &round, fitting)?;
             }
             take(Step { number, round, metric, points });
         }
@@ -284,11 +355,8 @@ impl RecursiveFeatureMachine {
         sample: &Sample,
         fitting: &Fitting<'_>,
     ) -> Result<(Expansion, BTreeMap<String, f64>), LearningError> {
-        let Shape { rows: n, features: d, task } = sample.shape();
-        let outputs = task.outputs();
-        let metric = if self.params.diagonal { 0 } else { 5 * d * d };
-        let doubles = 2 * n * n + metric + n * (4 * d + 4 * outputs) + BLOCK * (n + d * outputs);
-        fitting.limits.reserve(8 * doubles as u64)?;
+        let (n, outputs) = (sample.rows(), sample.task().outputs());
+        self.reserve(sample.shape(), fitting)?;
         let y = one_column_an_output(sample.targets(), n, outputs);
         let validation = match self.params.folds {
             Some(folds) => Some(self.validation(sample, &y, folds, fitting)?),
@@ -450,7 +518,7 @@ impl Centred {
 struct Step {
     number: usize,
     round: Round,
-    metric: Metric,
+    metric: InputMetric,
     points: Points,
 }
 
@@ -492,13 +560,7 @@ fn numerical(error: &LinalgError) -> LearningError {
 
 impl Learner for RecursiveFeatureMachine {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
-        let sample = at_most(sample, self.params.cap, fitting)?;
-        sample.require_two_classes()?;
-        let bandwidth = self.params.bandwidth;
-        sample.require_distances(1.0 / bandwidth).map_err(|_| {
-            let what = "distances between the rows";
-            LearningError::overflow(what, "double", "bandwidth", bandwidth, &sample)
-        })?;
+        let sample = self.prepared(sample, fitting)?;
         let convergence = Convergence::Exact;
         if sample.rows() > self.params.leaf {
             let (predictor, facts) = self.tree(&sample, fitting)?;
@@ -516,77 +578,13 @@ struct Node {
     place: Option<(usize, usize)>,
 }
 
-/// A regression in its metric.
-struct Machine {
-    task: Task,
-    expansion: Expansion,
-}
-
-impl Predictor for Machine {
-    fn task(&self) -> Task {
-        self.task
-    }
-
-    fn features(&self) -> usize {
-        self.expansion.metric.features()
-    }
-
-    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
-        self.expansion.at(inputs)
-    }
-
-    fn state(&self) -> State {
-        state_of(&self.expansion, State::new().with("task", self.task))
-    }
-}
-
-/// What is kept of a regression, beside what is kept already.
-fn state_of(expansion: &Expansion, state: State) -> State {
-    let Expansion { kernel, metric, centre, points, alpha, mean } = expansion;
-    let state = state
-        .with("bandwidth", kernel.bandwidth)
-        .with("exponent", kernel.exponent)
-        .with_array("centre", centre)
-        .with_array("points", &points.rows)
-        .with_array("coefficients", alpha)
-        .with_array("mean", mean);
-    match metric {
-        Metric::Diagonal(scales) => state.with_array("scales", scales),
-        Metric::Full(factor) => state.with_array("factor", factor),
-    }
-}
-
 fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
     let task: Task = state.value("task")?;
     if state.holds::<f64>("thresholds") {
         return Ok(Box::new(Tree::restore(state, task, state.value("features")?)?));
     }
     let features = state.array::<f64, Ix1>("centre")?.len();
-    Ok(Box::new(Machine { task, expansion: expansion(state, features, task.outputs())? }))
-}
-
-fn expansion(state: &State, features: usize, outputs: usize) -> Result<Expansion, LearningError> {
-    let (bandwidth, exponent) = (state.value("bandwidth")?, state.value("exponent")?);
-    if !(bandwidth > 0.0 && exponent > 0.0 && exponent <= 2.0) {
-        let problem = "must be positive, and the exponent at most 2".to_owned();
-        return Err(LearningError::State { name: "bandwidth".to_owned(), problem });
-    }
-    let kernel = Radial { bandwidth, exponent };
-    let centre = state.array_of::<f64, Ix1>("centre", features)?;
-    let points = state.array::<f64, Ix2>("points")?;
-    let (n, r) = points.dim();
-    let metric = if state.holds::<f64>("scales") {
-        Metric::Diagonal(state.array_of::<f64, Ix1>("scales", features)?)
-    } else {
-        Metric::Full(state.array_of::<f64, Ix2>("factor", (features, r))?)
-    };
-    if metric.rank() != r {
-        let problem = format!("have {r} columns where the metric has {}", metric.rank());
-        return Err(LearningError::State { name: "points".to_owned(), problem });
-    }
-    let alpha = state.array_of::<f64, Ix2>("coefficients", (n, outputs))?;
-    let mean = state.array_of::<f64, Ix1>("mean", outputs)?;
-    Ok(Expansion { kernel, metric, centre, points: Points::new(points), alpha, mean })
+    Ok(Box::new(Machine { task, expansion: Expansion::restored(state, features, task.outputs())? }))
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The list of every method: the papers' learners and the baselines.
 //!
-//! It is all that a person's own table needs. It knows no dataset, no study and no table of a paper.
+//! It is all that a person's own table needs, with the methods that fit another one in a learned metric. It knows no dataset, no study and no table of a paper.
+
+mod learned_metric;
 
 use mercer_learning::Method;
 use mercer_outside::shipped;
@@ -26,6 +28,7 @@ pub fn registry() -> Vec<Method> {
         mercer_models::mce::METHODS,
         mercer_models::mce::CEN_METHODS,
         mercer_models::hyper_rkhs::METHODS,
+        learned_metric::METHODS,
         mercer_baselines::BASELINES,
     ]
     .concat()

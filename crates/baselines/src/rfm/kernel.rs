@@ -1,6 +1,7 @@
-use super::metric::Metric;
+use super::metric::InputMetric;
+use mercer_learning::{LearningError, Predictor, State, Task};
 use mercer_linalg::{exp, in_order, product, symmetric_product};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
 
 /// `k(u, v) = exp(−(‖u − v‖/L)^p)`, positive definite for `0 < p ≤ 2`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -152,7 +153,7 @@ const KINK: f64 = 1e-10;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expansion {
     pub kernel: Radial,
-    pub metric: Metric,
+    pub metric: InputMetric,
     pub centre: Array1<f64>, // c, d
     pub points: Points,
     pub alpha: Array2<f64>, // n × K
@@ -170,5 +171,63 @@ impl Expansion {
             values.slice_mut(rows).assign(&block);
         }
         values
+    }
+
+    /// Adds the regression to what is kept already.
+    pub fn kept(&self, state: State) -> State {
+        let Expansion { kernel, metric, centre, points, alpha, mean } = self;
+        let state = state
+            .with("bandwidth", kernel.bandwidth)
+            .with("exponent", kernel.exponent)
+            .with_array("centre", centre)
+            .with_array("points", &points.rows)
+            .with_array("coefficients", alpha)
+            .with_array("mean", mean);
+        metric.kept(state)
+    }
+
+    /// Reads what [`Expansion::kept`] has kept.
+    pub fn restored(state: &State, features: usize, outputs: usize) -> Result<Self, LearningError> {
+        let (bandwidth, exponent) = (state.value("bandwidth")?, state.value("exponent")?);
+        if !(bandwidth > 0.0 && exponent > 0.0 && exponent <= 2.0) {
+            let problem = "must be positive, and the exponent at most 2".to_owned();
+            return Err(LearningError::State { name: "bandwidth".to_owned(), problem });
+        }
+        let kernel = Radial { bandwidth, exponent };
+        let centre = state.array_of::<f64, Ix1>("centre", features)?;
+        let points = state.array::<f64, Ix2>("points")?;
+        let (n, r) = points.dim();
+        let metric = InputMetric::restored(state, features)?;
+        if metric.rank() != r {
+            let problem = format!("have {r} columns where the metric has {}", metric.rank());
+            return Err(LearningError::State { name: "points".to_owned(), problem });
+        }
+        let alpha = state.array_of::<f64, Ix2>("coefficients", (n, outputs))?;
+        let mean = state.array_of::<f64, Ix1>("mean", outputs)?;
+        Ok(Self { kernel, metric, centre, points: Points::new(points), alpha, mean })
+    }
+}
+
+/// A regression in its metric.
+pub(super) struct Machine {
+    pub task: Task,
+    pub expansion: Expansion,
+}
+
+impl Predictor for Machine {
+    fn task(&self) -> Task {
+        self.task
+    }
+
+    fn features(&self) -> usize {
+        self.expansion.metric.features()
+    }
+
+    fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+        self.expansion.at(inputs)
+    }
+
+    fn state(&self) -> State {
+        self.expansion.kept(State::new().with("task", self.task))
     }
 }

@@ -1,17 +1,28 @@
-use mercer_learning::LearningError;
+use mercer_learning::{LearningError, State};
 use mercer_linalg::{multiplied, symmetric_eigen};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
 
 /// A metric `M` of the inputs, by a map whose Euclidean distances are the distances of `M`.
+///
+/// ```
+/// use mercer_baselines::InputMetric;
+/// use ndarray::array;
+/// let metric = InputMetric::Diagonal(array![3.0, 4.0]);
+/// assert_eq!(metric.mapped(array![[1.0, 2.0]].view()), array![[3.0, 8.0]]);
+/// assert_eq!(metric.matrix(), array![[9.0, 16.0]]);
+/// // M^½, with the trace of the identity.
+/// let root = metric.powered(0.5).matrix();
+/// assert!((root - array![[6.0 / 7.0, 8.0 / 7.0]]).iter().all(|gap: &f64| gap.abs() < 1e-15));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Metric {
+pub enum InputMetric {
     /// `M = diag(s)²`; holds `s`, `d`.
     Diagonal(Array1<f64>),
-    /// `M = F Fᵀ`; holds `F`, `d × r`.
+    /// `M = F Fᵀ`; holds `F`, `d × r`, whose columns are orthogonal.
     Full(Array2<f64>),
 }
 
-impl Metric {
+impl InputMetric {
     /// Returns `M = I`.
     pub fn identity(features: usize) -> Self {
         Self::Diagonal(Array1::ones(features))
@@ -59,10 +70,56 @@ impl Metric {
         trace * trace / matrix.iter().map(|entry| entry * entry).sum::<f64>()
     }
 
+    /// Returns `M^p`, times what makes its trace `d`: distances in it are as large, on average, as those of columns of
+    /// equal variance.
+    #[must_use]
+    pub fn powered(&self, power: f64) -> Self {
+        let d = self.features() as f64;
+        match self {
+            Self::Diagonal(scales) => {
+                let powers = scales.mapv(|s| s.powf(power));
+                let trace: f64 = powers.iter().map(|s| s * s).sum();
+                Self::Diagonal(powers * (d / trace).sqrt())
+            }
+            Self::Full(factor) => {
+                let values: Array1<f64> = factor.columns().into_iter().map(|f| f.dot(&f)).collect();
+                let trace: f64 = values.iter().map(|value| value.powf(power)).sum();
+                // Of `M^p` the factor's columns are longer by `λ^((p − 1)/2)`.
+                let scales = values.mapv(|value| value.powf(0.5 * (power - 1.0)));
+                Self::Full(factor * &(scales * (d / trace).sqrt()))
+            }
+        }
+    }
+
+    /// Adds the metric to what is kept of a predictor: `scales`, or a `factor`.
+    #[must_use]
+    pub fn kept(&self, state: State) -> State {
+        match self {
+            Self::Diagonal(scales) => state.with_array("scales", scales),
+            Self::Full(factor) => state.with_array("factor", factor),
+        }
+    }
+
+    /// Returns the metric of so many columns that [`InputMetric::kept`] has kept.
+    ///
+    /// # Errors
+    /// [`LearningError::State`] if there is none.
+    pub fn restored(state: &State, features: usize) -> Result<Self, LearningError> {
+        if state.holds::<f64>("scales") {
+            return Ok(Self::Diagonal(state.array_of::<f64, Ix1>("scales", features)?));
+        }
+        let factor = state.array::<f64, Ix2>("factor")?;
+        if factor.nrows() != features {
+            let problem = format!("has {} rows for {features} columns", factor.nrows());
+            return Err(LearningError::State { name: "factor".to_owned(), problem });
+        }
+        Ok(Self::Full(factor))
+    }
+
     /// Returns the metric of an average outer product `B` of gradients. The gradients are with respect to the mapped
     /// inputs: `F B Fᵀ` divided by its largest entry. `B` is `r × r`, or its diagonal `1 × r` where the metric stays
     /// diagonal. `None` where no gradient is left.
-    pub fn learned(
+    pub(super) fn learned(
         &self,
         mean: &Array2<f64>,
         diagonal: bool,

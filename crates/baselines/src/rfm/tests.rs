@@ -1,7 +1,7 @@
 use super::*;
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use mercer_learning::{Limits, Targets};
-use ndarray::array;
+use ndarray::{Ix2, array};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -20,16 +20,16 @@ fn fitted(params: RfmParams, sample: &Sample) -> Fitted {
 fn metric(fitted: &Fitted) -> Array2<f64> {
     let state = fitted.predictor.state();
     if state.holds::<f64>("scales") {
-        return Metric::Diagonal(state.array::<f64, Ix1>("scales").unwrap()).matrix();
+        return InputMetric::Diagonal(state.array::<f64, Ix1>("scales").unwrap()).matrix();
     }
-    Metric::Full(state.array::<f64, Ix2>("factor").unwrap()).matrix()
+    InputMetric::Full(state.array::<f64, Ix2>("factor").unwrap()).matrix()
 }
 
 #[test]
 fn gradients_are_those_of_central_differences() {
     let (x, alpha, at) = (normal(30, 4, 1), normal(30, 2, 2), normal(7, 4, 3));
-    let full = Metric::Full(normal(4, 3, 4));
-    let diagonal = Metric::Diagonal(array![0.2, 1.0, 0.0, 0.7]);
+    let full = InputMetric::Full(normal(4, 3, 4));
+    let diagonal = InputMetric::Diagonal(array![0.2, 1.0, 0.0, 0.7]);
     for (bandwidth, exponent) in [(1.5, 0.7), (10.0, 1.0), (2.0, 1.3), (1.0, 2.0)] {
         for metric in [&full, &diagonal] {
             let kernel = Radial { bandwidth, exponent };
@@ -40,8 +40,8 @@ fn gradients_are_those_of_central_differences() {
             for (output, mapped) in gradients.iter().enumerate() {
                 // Of what is mapped; the chain rule gives those of the inputs.
                 let gradient = match metric {
-                    Metric::Diagonal(scales) => mapped * scales,
-                    Metric::Full(factor) => mapped.dot(&factor.t()),
+                    InputMetric::Diagonal(scales) => mapped * scales,
+                    InputMetric::Full(factor) => mapped.dot(&factor.t()),
                 };
                 for column in 0..4 {
                     let step = 3e-6;
@@ -94,7 +94,7 @@ fn a_planted_direction_is_the_first_eigenvector_of_the_metric() {
 fn leave_one_out_is_what_refitting_without_each_row_gives() {
     let (n, x) = (12, normal(12, 3, 1));
     let y = normal(12, 2, 2) + 3.0;
-    let metric = Metric::Full(normal(3, 2, 3));
+    let metric = InputMetric::Full(normal(3, 2, 3));
     for centre in [true, false] {
         let params = RfmParams {
             ridge: Some(0.05),
@@ -464,4 +464,47 @@ fn a_large_table_of_ones_own_begins_with_a_tree_of_all_rows() {
     };
     assert_eq!(begun(CAP), (CAP, CAP, Some(5)));
     assert_eq!(begun(CAP + 1), (MANY, CAP, None));
+}
+
+/// `M^½ M^½ = M`, each with the trace of the identity; and columns of a full metric are as those of a diagonal one.
+#[test]
+fn powers_of_a_metric_are_those_of_its_matrix() {
+    let factor = symmetric_eigen(normal(4, 4, 1).dot(&normal(4, 4, 1).t()).view()).unwrap();
+    let roots = factor.values.mapv(f64::sqrt);
+    let full = InputMetric::Full(factor.vectors * &roots);
+    let matrix = full.matrix();
+    assert_abs_diff_eq!(
+        full.powered(1.0).matrix(),
+        &matrix * (4.0 / matrix.diag().sum()),
+        epsilon = 1e-10
+    );
+    let root = full.powered(0.5).matrix();
+    assert_abs_diff_eq!(root.diag().sum(), 4.0, epsilon = 1e-10);
+    let square = root.dot(&root);
+    assert_abs_diff_eq!(&square / square[[0, 0]], &matrix / matrix[[0, 0]], epsilon = 1e-9);
+    assert_abs_diff_eq!(full.powered(0.0).matrix(), Array2::eye(4), epsilon = 1e-9);
+    let scales = array![2.0, 0.5, 1.0];
+    let full = InputMetric::Full(Array2::from_diag(&scales)).powered(0.3).matrix();
+    let diagonal = InputMetric::Diagonal(scales).powered(0.3).matrix();
+    assert_abs_diff_eq!(full.diag(), diagonal.row(0), epsilon = 1e-12);
+}
+
+/// The metric by itself is that of a machine that is held to its first round.
+#[test]
+fn the_gradient_metric_is_that_of_round_one() {
+    let x = normal(200, 5, 2);
+    let y = x.column(1).mapv(|x| (3.0 * x).sin());
+    let sample = Sample::regression(x, y.clone()).unwrap();
+    for diagonal in [true, false] {
+        let params = RfmParams { rounds: 1, diagonal, ..RfmParams::default() };
+        let fit = fitted(params.clone(), &sample);
+        assert_abs_diff_eq!(fit.facts["round"], 1.0);
+        let machine = RecursiveFeatureMachine::new(params).unwrap();
+        let alone = machine.gradient_metric(&sample, &Fitting::seeded(1)).unwrap();
+        assert_eq!(alone.matrix(), metric(&fit));
+        let constant = sample.inputs().to_owned();
+        let constant = Sample::regression(constant, Array1::ones(200)).unwrap();
+        let none = machine.gradient_metric(&constant, &Fitting::seeded(1)).unwrap();
+        assert_eq!(none, InputMetric::identity(5));
+    }
 }

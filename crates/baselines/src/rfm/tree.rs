@@ -106,7 +106,7 @@ impl Tree {
         }
         let leaf = |number: usize| {
             let part = state.part(&format!("leaf-{number}"))?;
-            super::expansion(part, features, task.outputs())
+            Expansion::restored(part, features, task.outputs())
         };
         let leaves = (0..leaves).map(leaf).collect::<Result<_, _>>()?;
         Ok(Self { task, features, cuts, leaves })
@@ -157,7 +157,7 @@ impl Predictor for Tree {
             .with_array("thresholds", &thresholds)
             .with_array("directions", &directions);
         self.leaves.iter().enumerate().fold(state, |state, (number, leaf)| {
-            state.with_part(&format!("leaf-{number}"), super::state_of(leaf, State::new()))
+            state.with_part(&format!("leaf-{number}"), leaf.kept(State::new()))
         })
     }
 }

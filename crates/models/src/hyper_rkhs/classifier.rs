@@ -1,6 +1,7 @@
 use super::linear_stage::LinearStage;
 use super::machine::Machines;
 use super::predictor::HyperMachine;
+use super::row_stage::RowStage;
 use super::search::{search, some_rows};
 use super::settings::{HyperClassifierParams, Search, Stage1, Stage2};
 use super::{Learned, PairTarget, Stopped, many_subsets, of_kernel};
@@ -211,6 +212,47 @@ fn spectrum_facts(
     Ok(facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
+/// The second stage on all of these rows, by kernel rows that are computed as they are asked for.
+fn by_rows(
+    sample: &Sample,
+    learned: Learned,
+    points: &Array2<f64>,
+    labels: &[u32],
+    (cost, stage_1_rows): (f64, usize),
+    fitting: &Fitting<'_>,
+) -> Result<Fitted, LearningError> {
+    let (kernel, mut facts) = (&learned.kernel, learned.facts);
+    let (stage, ended) =
+        RowStage::fit(sample.task(), kernel, points.view(), labels, cost, fitting)?;
+    let looked = some_rows(points.nrows(), FEW_ROWS, "spectrum", fitting);
+    let looked = points.select(Axis(0), &looked);
+    let gram = kernel.gram(looked.view(), fitting.threads);
+    let variation = variation(gram.view(), looked.view());
+    facts.extend(variation.map(|value| (fact::KERNEL_VARIATION.to_owned(), value)));
+    let (support, machines) = stage.counts();
+    for (name, value) in [
+        ("support-vectors", support),
+        ("machines", machines),
+        ("machine-rows", points.nrows()),
+        ("machine-steps", ended.steps),
+        ("stage-1-rows", stage_1_rows),
+    ] {
+        facts.insert(name.to_owned(), value as f64);
+    }
+    let convergence = ended_by(learned.convergence, ended.convergence, ended.steps);
+    Ok(Outcome { predictor: stage, convergence, facts }.boxed())
+}
+
+/// How a fit of two stages ended.
+fn ended_by(learned: Convergence, machine: Option<Convergence>, steps: usize) -> Convergence {
+    match (learned, machine) {
+        (open, _) if open.is_open() => open,
+        (_, Some(open)) => open,
+        (Convergence::Exact, None) => Convergence::Converged { iterations: steps },
+        (closed, None) => closed,
+    }
+}
+
 impl Learner for HyperClassifier {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         sample.require_two_classes()?;
@@ -273,6 +315,9 @@ impl Learner for HyperClassifier {
                 Outcome { predictor: stage, convergence: learned.convergence, facts }.boxed()
             );
         }
+        if params.stage2 == Stage2::Rows {
+            return by_rows(sample, learned, &points, &own, (params.cost, first.len()), fitting);
+        }
         fitting.limits.reserve(8 * (3 * n * n) as u64)?;
         let gram = learned.kernel.gram(points.view(), fitting.threads);
         fitting.limits.check()?;
@@ -305,12 +350,7 @@ impl Learner for HyperClassifier {
         if let Some(searched) = &searched {
             facts.extend(searched.facts());
         }
-        let convergence = match (learned.convergence, machine) {
-            (open, _) if open.is_open() => open,
-            (_, Some(open)) => open,
-            (Convergence::Exact, None) => Convergence::Converged { iterations: machine_steps },
-            (closed, None) => closed,
-        };
+        let convergence = ended_by(learned.convergence, machine, machine_steps);
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
 }

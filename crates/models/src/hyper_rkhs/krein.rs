@@ -1,7 +1,7 @@
 //! Explicit features of a learned kernel, with a sign each.
 
 use super::{numerical, of_kernel, refused};
-use mercer_kernels::{GaussianHyper, HyperKernel, KernelError, LearnedKernel};
+use mercer_kernels::{GaussianHyper, HyperKernel, Kernel, KernelError, LearnedKernel};
 use mercer_learning::{LearningError, State};
 use mercer_linalg::{PartialCholesky, product, symmetric_eigen};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, s};
@@ -174,6 +174,19 @@ impl KreinFeatures {
         Ok(Self { gaussian, points, pairs, map, pivots, inverse, bias, signs })
     }
 
+    /// `β`.
+    pub(super) fn pair_kernel(&self) -> Kernel {
+        self.gaussian.pair_kernel()
+    }
+
+    /// `|σ_s|^½ v_s(x)` at the rows of `x` (`n × r`). The products of two rows are `|f|`.
+    pub(super) fn functions_at(&self, x: ArrayView2<'_, f64>) -> Array2<f64> {
+        let w = products(&self.gaussian, self.points.view(), &self.pairs, x);
+        let mut v = Array2::zeros((x.nrows(), self.map.ncols()));
+        product(1.0, w.t(), self.map.view(), 0.0, v.view_mut());
+        v
+    }
+
     /// Returns `s_f`, 1 or −1.
     pub fn signs(&self) -> ArrayView1<'_, f64> {
         self.signs.view()
@@ -184,12 +197,8 @@ impl KreinFeatures {
     /// # Panics
     /// If the points have another dimension.
     pub fn at(&self, x: ArrayView2<'_, f64>) -> Array2<f64> {
-        let n = x.nrows();
-        let w = products(&self.gaussian, self.points.view(), &self.pairs, x);
-        let mut v = Array2::zeros((n, self.map.ncols()));
-        product(1.0, w.t(), self.map.view(), 0.0, v.view_mut());
-        let c = self.factor(x);
-        let mut features = Array2::zeros((n, self.len()));
+        let (v, c) = (self.functions_at(x), self.factor(x));
+        let mut features = Array2::zeros((x.nrows(), self.len()));
         let count = c.ncols();
         for ((mut to, v), c) in features.rows_mut().into_iter().zip(v.rows()).zip(c.rows()) {
             for (place, &scale) in v.iter().enumerate() {

@@ -133,11 +133,6 @@ impl Predictor for LinearStage {
     }
 }
 
-/// Whether a state is of such a stage.
-pub(super) fn is_linear(state: &State) -> bool {
-    state.value::<String>("stage").is_ok_and(|stage| stage == "linear")
-}
-
 /// What the state of one stands for.
 pub(super) fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
     let task: Task = state.value("task")?;

@@ -1,7 +1,7 @@
 use super::{Stopped, refused};
 use mercer_learning::{Fitting, LearningError};
-use mercer_solvers::{OneVersusOne, PsdCorrection, Smo, SolverError, Spectrum};
-use ndarray::{Array1, Array2, ArrayView2};
+use mercer_solvers::{OneVersusOne, PsdCorrection, Smo, SolverError, Spectrum, vote};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 
 /// SVMs on a precomputed kernel, one for each two classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +68,25 @@ impl Machines {
         let weights = weights.as_standard_layout().into_owned();
         let (steps, violation, converged) = (found.steps, found.violation, found.converged);
         Ok(Self { pairs, weights, bias, support, steps, violation, converged })
+    }
+}
+
+/// Scores of the classes by the values of an SVM for each two of them, positive for the second.
+pub(super) fn voted(
+    values: ArrayView2<'_, f64>,
+    pairs: &Array2<u32>,
+    mut scores: ArrayViewMut2<'_, f64>,
+) {
+    let classes = scores.ncols();
+    for (mut scores, values) in scores.rows_mut().into_iter().zip(values.rows()) {
+        let pairs = pairs.rows().into_iter().zip(values);
+        let mut fights = pairs.map(|(pair, &value)| (pair[1], pair[0], value));
+        if classes > 2 {
+            vote(scores, fights);
+        } else if let Some((second, first, value)) = fights.next() {
+            scores[first as usize] = -value;
+            scores[second as usize] = value;
+        }
     }
 }
 

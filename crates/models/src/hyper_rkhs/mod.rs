@@ -34,6 +34,7 @@ mod non_negative;
 mod nystrom;
 mod predictor;
 mod ridge;
+mod row_stage;
 mod search;
 mod settings;
 mod solving;

@@ -1,8 +1,7 @@
-use super::linear_stage;
-use super::machine::Machines;
+use super::machine::{Machines, voted};
+use super::{linear_stage, row_stage};
 use mercer_kernels::{GaussianHyper, HyperKernel, LearnedKernel, Pairs, WishartHyper};
 use mercer_learning::{FittedKernel, LearningError, Predictor, State, Task};
-use mercer_solvers::vote;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2, s};
 
 /// SVMs with a learned kernel.
@@ -65,18 +64,7 @@ impl Predictor for HyperMachine {
             let rows = s![start..(start + BLOCK).min(inputs.nrows()), ..];
             let values = self.kernel.block(inputs.slice(rows), self.support.view(), 1);
             let values = values.dot(&self.weights) + &self.bias;
-            for (mut scores, values) in
-                scores.slice_mut(rows).rows_mut().into_iter().zip(values.rows())
-            {
-                let pairs = self.pairs.rows().into_iter().zip(values);
-                let mut fights = pairs.map(|(pair, &value)| (pair[1], pair[0], value));
-                if classes > 2 {
-                    vote(scores, fights);
-                } else if let Some((second, first, value)) = fights.next() {
-                    scores[first as usize] = -value;
-                    scores[second as usize] = value;
-                }
-            }
+            voted(values.view(), &self.pairs, scores.slice_mut(rows));
         }
         scores
     }
@@ -113,8 +101,10 @@ pub(super) fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError
         name: name.to_owned(),
         problem: problem.to_owned(),
     };
-    if linear_stage::is_linear(state) {
-        return linear_stage::restore(state);
+    match state.value::<String>("stage").as_deref() {
+        Ok("linear") => return linear_stage::restore(state),
+        Ok("rows") => return row_stage::restore(state),
+        _ => {}
     }
     let task: Task = state.value("task")?;
     let kernel = restored(state.part("kernel")?)?;

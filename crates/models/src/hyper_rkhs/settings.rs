@@ -45,7 +45,7 @@ pub enum Stage1 {
 /// let points = array![[0.0], [0.3], [0.5], [1.0], [1.2], [1.4]];
 /// let sample = Sample::classification(points.clone(), vec![0, 0, 0, 1, 1, 1], 2)?;
 /// // Another way to the same end: both tell two groups apart.
-/// for stage2 in [Stage2::Machine, Stage2::Features] {
+/// for stage2 in [Stage2::Machine, Stage2::Features, Stage2::Rows] {
 ///     let params = HyperClassifierParams { stage2, width: 0.5, ..Default::default() };
 ///     let fitted = params.checked()?.fit(&sample, &mut Fitting::seeded(1))?;
 ///     let said = fitted.predictor.predict(points.view())?;
@@ -63,6 +63,9 @@ pub enum Stage2 {
     /// weight of the squared errors. The negative part of the kernel's factor `f` is flipped
     /// ([`super::KreinFeatures`]), which is not the spectral flip of the kernel.
     Features,
+    /// SVMs on its kernel with the same factor flipped. Kernel rows are computed as they are asked for, so that
+    /// `machine_rows` may be all rows.
+    Rows,
 }
 
 /// Which hyper-kernel.
@@ -299,17 +302,19 @@ impl HyperClassifierParams {
             let must = "`auto`, `cholesky` or `nystrom` with a Wishart hyper-kernel, which is no product over points";
             return Err(refused("solver", self.solver, must));
         }
-        if self.stage2 == Stage2::Features {
+        if self.stage2 != Stage2::Machine {
             if self.hyper == HyperForm::Wishart {
+                let stage2 = if self.stage2 == Stage2::Rows { "`rows`" } else { "`features`" };
                 let must = "`machine` with a Wishart hyper-kernel, which is no product over points";
-                return Err(refused("stage2", "`features`", must));
+                return Err(refused("stage2", stage2, must));
             }
             if self.search != Search::None {
-                let must = "`none` with signed features: the folds choose the cost of a machine";
+                let must =
+                    "`none` unless `stage2` is `machine`: the folds choose the cost of a machine";
                 return Err(refused("search", self.search, must));
             }
             if !matches!(self.spectrum, PsdCorrection::AsIs | PsdCorrection::Flip) {
-                let must = "`as-is` or `flip` with signed features, which flip what is negative";
+                let must = "`as-is` or `flip` unless `stage2` is `machine`: the other stages flip what is negative";
                 return Err(refused("spectrum", self.spectrum, must));
             }
         }

@@ -1,6 +1,8 @@
 //! The SVM on a learned kernel: search, flat and indefinite kernels, second stage.
 
 use super::*;
+use mercer_solvers::{OneVersusOne, Smo};
+use ndarray::ArrayView1;
 
 #[test]
 fn duplicate_points_and_equal_labels_are_no_obstacle() {
@@ -249,18 +251,68 @@ fn the_linear_second_stage_conforms_and_is_kernel_ridge_with_the_flipped_kernel(
     assert_abs_diff_eq!(found.column(1).to_owned(), wanted, epsilon = 1e-6);
     assert_abs_diff_eq!(found.column(0).to_owned(), -&wanted, epsilon = 1e-6);
     let refused = |params: HyperClassifierParams| params.checked().unwrap_err().to_string();
-    let features = HyperClassifierParams { stage2: Stage2::Features, ..Default::default() };
-    let said = refused(HyperClassifierParams { hyper: HyperForm::Wishart, ..features.clone() });
-    assert!(said.contains("`stage2`"), "{said}");
-    for (search, word) in [
-        (Search::Folds, "`folds`"),
-        (Search::PrintedFolds, "`printed-folds`"),
-        (Search::FittedFolds, "`fitted-folds`"),
-        (Search::RegularisedFolds, "`regularised-folds`"),
-    ] {
-        let said = refused(HyperClassifierParams { search, ..features.clone() });
-        assert!(said.contains("`search`") && said.contains(word), "{said}");
+    for stage2 in [Stage2::Features, Stage2::Rows] {
+        let stage = HyperClassifierParams { stage2, ..Default::default() };
+        let said = refused(HyperClassifierParams { hyper: HyperForm::Wishart, ..stage.clone() });
+        assert!(said.contains("`stage2`"), "{said}");
+        for (search, word) in [
+            (Search::Folds, "`folds`"),
+            (Search::PrintedFolds, "`printed-folds`"),
+            (Search::FittedFolds, "`fitted-folds`"),
+            (Search::RegularisedFolds, "`regularised-folds`"),
+        ] {
+            let said = refused(HyperClassifierParams { search, ..stage.clone() });
+            assert!(said.contains("`search`") && said.contains(word), "{said}");
+        }
+        let spectrum = mercer_solvers::PsdCorrection::Clip;
+        assert!(refused(HyperClassifierParams { spectrum, ..stage }).contains("`spectrum`"));
     }
-    let spectrum = mercer_solvers::PsdCorrection::Clip;
-    assert!(refused(HyperClassifierParams { spectrum, ..features }).contains("`spectrum`"));
+}
+
+/// The second stage on all rows keeps the laws of every method. Its machines are those of the whole matrix of `β o |f|`,
+/// also where most rows are set aside on the way.
+#[test]
+fn machines_on_all_rows_have_the_kernel_with_the_flipped_factor() {
+    let settings = Settings::new().with("stage2", "rows").with("cost", 10.0);
+    let method = find(METHODS, "hyper-krr-linear").unwrap();
+    if let Err(violation) = Conformance::of(method).with(settings.clone()).check() {
+        panic!("{violation}");
+    }
+    for classes in [2, 3] {
+        let x = random(300, 2, 8);
+        let side = |x: ArrayView1<'_, f64>| u32::from(x[0] > x[1]) + u32::from(x[0] + x[1] > 1.2);
+        let labels: Vec<u32> = x.rows().into_iter().map(|x| side(x) % classes).collect();
+        let sample = Sample::classification(x.clone(), labels.clone(), classes as usize).unwrap();
+        let settings = (method.defaults)(&sample.shape()).overridden_by(&settings);
+        let learner = method.learner(&settings, sample.task()).unwrap();
+        let fitted = learner.fit(&sample, &mut Fitting::seeded(3)).unwrap();
+        assert!(fitted.facts["support-vectors"] < 250.0, "{:?}", fitted.facts);
+        let kernel = {
+            let params: HyperClassifierParams = settings.read("hyper-krr-linear").unwrap();
+            let learner = params.checked().unwrap();
+            learner.learn_kernel(x.view(), &labels, &Fitting::seeded(3)).unwrap().kernel
+        };
+        // By features, without their signs: all pivots make up the whole of `β`.
+        let features = KreinFeatures::of(&kernel, x.view(), 300, 1e-3).unwrap();
+        assert!(features.signs().iter().any(|sign| *sign < 0.0));
+        let phi = features.at(x.view());
+        let machines =
+            OneVersusOne::fit(phi.dot(&phi.t()).view(), &labels, 10.0, &Smo::default()).unwrap();
+        let found = fitted.predictor.predict(x.view()).unwrap();
+        let wanted = machines.classes(phi.dot(&phi.t()).view());
+        let Predictions::Classes(found) = found else { panic!("classes") };
+        let apart = found.iter().zip(&wanted).filter(|(a, b)| a != b).count();
+        assert!(apart <= 2, "{apart} of 300 differ, with {classes} classes");
+        if classes == 2 {
+            let values = fitted.predictor.decision(x.view()).column(1).to_owned();
+            let wanted = machines.values(phi.dot(&phi.t()).view()).column(0).to_owned();
+            // Both within the solver's tolerance of the same optimum.
+            assert_abs_diff_eq!(values, wanted, epsilon = 2e-2);
+        }
+        let state = fitted.predictor.state();
+        let wrong = state.clone().with_array("support", &random(3, 5, 1));
+        assert!((method.restore)(&wrong).is_err());
+        let again = (method.restore)(&state).unwrap();
+        assert_eq!(again.decision(x.view()), fitted.predictor.decision(x.view()));
+    }
 }

@@ -31,7 +31,7 @@ fn subsets_without_a_class_are_counted_and_numbers_stand_in_messages() {
     let said = params.checked().unwrap_err().to_string();
     assert_eq!(
         said,
-        "setting `spectrum` is `clip`; it must be `as-is` or `flip` with signed features, which flip what is negative"
+        "setting `spectrum` is `clip`; it must be `as-is` or `flip` unless `stage2` is `machine`: the other stages flip what is negative"
     );
 }
 
@@ -254,12 +254,12 @@ fn a_flat_kernel_is_a_fact() {
         let usual = variation(stage1, 1.0);
         assert!(usual > 0.1, "{stage1:?} {usual}");
     }
-    // Also where a row is there twice, and where features take the place of the machine.
+    // Also where a row is there twice, and where another second stage takes the place of the machine.
     let twice = Array2::from_shape_fn((41, 2), |(i, c)| sample.inputs()[[i % 40, c]]);
     let Targets::Classes { labels, .. } = sample.targets() else { panic!("classes") };
     let labels = (0..41).map(|i| labels[i % 40]).collect();
     let sample = Sample::classification(twice, labels, 2).unwrap();
-    for stage2 in [Stage2::Machine, Stage2::Features] {
+    for stage2 in [Stage2::Machine, Stage2::Features, Stage2::Rows] {
         let params = HyperClassifierParams { stage2, width: 1e-20, ..Default::default() };
         let fitted = params.checked().unwrap().fit(&sample, &mut Fitting::seeded(1)).unwrap();
         assert!(fitted.facts[mercer_learning::fact::KERNEL_VARIATION] < 1e-9, "{stage2:?}");
