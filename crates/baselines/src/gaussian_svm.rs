@@ -30,7 +30,7 @@ pub(crate) const METHOD: Method = Method {
     cost: Cost {
         fit: "P r^2 (d + 1), P = max(1, K (K - 1)/2), r = min(n, 2 n/K, cap)",
         predict: "n_sv (d + K^2/2)",
-        memory: "solver.linfa r^2 + solver.smo min(r, 8192)^2, r = min(n, cap)",
+        memory: "min(min(n, cap), 8192)^2",
     },
     // A tuner's early rungs use fewer rows.
     resource: Some("cap"),

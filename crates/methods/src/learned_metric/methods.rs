@@ -19,7 +19,7 @@ const METRIC_SVM: Method = Method {
         fit: "q^2 (q + 2 d) + n d^2 + P r^2 (d + 1), q = min(n, metric_rows), P = max(1, K (K - 1)/2), \
               r = min(n, 2 n/K, cap)",
         predict: "d^2 + n_sv (d + K^2/2)",
-        memory: "min(r, 8192)^2 + 2 q^2, q = min(n, metric_rows), r = min(n, cap)",
+        memory: "min(min(n, cap), 8192)^2 + 2 q^2, q = min(n, metric_rows)",
     },
     resource: Some("cap"),
     warnings: &[],
