@@ -161,6 +161,17 @@ fn planned_from(
         work.simulations.retain(|own| !own.measures || asked.contains(&own.name));
     }
     let committed = if args.extends() { work.leave_out(&archive, args.retry_failed) } else { 0 };
+    if !args.add.is_empty() {
+        // Datasets that others lack are not ranked yet.
+        let joins = |trial: &Trial| args.add.contains(&trial.key.method);
+        let lacking: BTreeSet<String> = work
+            .trials
+            .iter()
+            .filter(|trial| !joins(trial))
+            .map(|trial| trial.key.dataset.clone())
+            .collect();
+        work.trials.retain(|trial| joins(trial) && !lacking.contains(&trial.key.dataset));
+    }
     Ok(Planned { methods, artefacts, selection, archive, work, committed })
 }
 
