@@ -99,6 +99,7 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
     let Planned { methods, artefacts, selection, archive, .. } = planned;
     let profile = &args.narrow.profile;
     let recorded = costs.recorded(args.retry_failed);
+    let run: BTreeSet<&str> = planned.work.trials.iter().map(|t| t.digest.as_str()).collect();
     let of = |artefacts: &[&Artefact]| {
         // A selection made for one study may name what another does not have.
         let mut work =
@@ -107,9 +108,7 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         let asked = |one: &&Simulation| planned.work.simulations.iter().any(|c| c.name == one.name);
         work.simulations.retain(asked);
         let all = work.trials.len();
-        if args.extends() {
-            work.leave_out(archive, args.retry_failed);
-        }
+        work.trials.retain(|trial| run.contains(trial.digest.as_str()));
         let left = work.trials.iter().filter(|trial| !recorded.contains(&trial.digest));
         (all, costs.model.forecast(left), costs.computing(&work.simulations, archive))
     };

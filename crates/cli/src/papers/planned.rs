@@ -162,7 +162,7 @@ fn planned_from(
     }
     let committed = if args.extends() { work.leave_out(&archive, args.retry_failed) } else { 0 };
     if !args.add.is_empty() {
-        // Datasets that others lack are not ranked yet.
+        // A dataset on which other methods have no record is not ranked yet.
         let joins = |trial: &Trial| args.add.contains(&trial.key.method);
         let lacking: BTreeSet<String> = work
             .trials
@@ -170,7 +170,11 @@ fn planned_from(
             .filter(|trial| !joins(trial))
             .map(|trial| trial.key.dataset.clone())
             .collect();
-        work.trials.retain(|trial| joins(trial) && !lacking.contains(&trial.key.dataset));
+        work.trials.retain(joins);
+        // Without any committed record all are run.
+        if work.trials.iter().any(|trial| !lacking.contains(&trial.key.dataset)) {
+            work.trials.retain(|trial| !lacking.contains(&trial.key.dataset));
+        }
     }
     Ok(Planned { methods, artefacts, selection, archive, work, committed })
 }

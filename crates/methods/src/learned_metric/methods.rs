@@ -1,7 +1,7 @@
 use super::{InMetric, MetricParams, restored};
 use mercer_learning::{
     Axis, Condition, Cost, Learner, LearningError, Method, Parameters, Predictor, Range, Setting,
-    Settings, Shape, Space, State, Tasks, Where, declared, find, with_conditions,
+    Settings, Shape, Space, State, Tasks, Where, declared, find, nearest, with_conditions,
 };
 
 pub(crate) const METHODS: &[Method] = &[METRIC_SVM, HYPER_KRR_METRIC];
@@ -9,17 +9,17 @@ pub(crate) const METHODS: &[Method] = &[METRIC_SVM, HYPER_KRR_METRIC];
 const METRIC_SVM: Method = Method {
     name: "metric-svm",
     title: "SVM in a learned metric",
-    summary: "Gaussian support vector machine in a metric: the root of the mean outer product of a regression's gradients",
+    summary: "Gaussian support vector machine in a metric that the gradients of a kernel regression give",
     formula: "SVM with k(x, z) = exp(−s² ‖x − z‖²_A/2), A = c M^p, M the mean of ∇f ∇fᵀ of a kernel regression f, tr A = d",
     when: "as `gaussian-svm`, where some columns or directions matter more than others",
     cites: "this project, after Radhakrishnan, Beaglehole, Pandit & Belkin (2024)",
     revision: 1,
     tasks: Tasks::Both,
     cost: Cost {
-        fit: "q^2 (q + 2 d) + n d^2 + P r^2 (d + 1), q = min(n, metric_rows), P = max(1, K (K - 1)/2), \
-              r = min(n, 2 n/K, cap)",
-        predict: "d^2 + n_sv (d + K^2/2)",
-        memory: "min(min(n, cap), 8192)^2 + 2 q^2, q = min(n, metric_rows)",
+        fit: "q^2 (q + 2 d) + e^2 (q + 9 e) + n d e + P r^2 (d + 1), q = min(n, metric_rows), e = min(d, 1000), \
+              P = max(1, K (K - 1)/2), r = min(n, 2 n/K, cap)",
+        predict: "d min(d, 1000) + n_sv (d + K^2/2)",
+        memory: "min(min(n, cap), 8192)^2 + 2 q^2 + 2 n d + 5 min(d, 1000)^2, q = min(n, metric_rows)",
     },
     resource: Some("cap"),
     warnings: &[],
@@ -34,17 +34,17 @@ const METRIC_SVM: Method = Method {
 const HYPER_KRR_METRIC: Method = Method {
     name: "hyper-krr-metric",
     title: "hyper-KRR in a learned metric",
-    summary: "`hyper-krr-linear` in a metric: the root of the mean outer product of a regression's gradients",
+    summary: "`hyper-krr-linear` in a metric that the gradients of a kernel regression give",
     formula: "as `hyper-krr-linear`, of A^½ x: A = c M^p, M the mean of ∇f ∇fᵀ of a kernel regression f, tr A = d",
     when: "as `hyper-krr-linear`, where some columns or directions matter more than others",
     cites: "this project, after Liu et al. (2021) and Radhakrishnan et al. (2024)",
     revision: 1,
     tasks: Tasks::Classification,
     cost: Cost {
-        fit: "q^2 (q + 2 d) + n d^2 + m L M^4/12 + r^2 M + r M n_test, q = min(n, metric_rows), L = 300, \
-              M = landmarks, r = min(m, machine_rows), m = min(n, points)",
-        predict: "d^2 + n_sv M^2",
-        memory: "min(n, points) L + 2 q^2, q = min(n, metric_rows), L = 300",
+        fit: "q^2 (q + 2 d) + e^2 (q + 9 e) + n d e + m L M^4/12 + r^2 M + r M n_test, q = min(n, metric_rows), e = min(d, 1000), \
+              L = 300, M = landmarks, r = min(m, machine_rows), m = min(n, points)",
+        predict: "d min(d, 1000) + n_sv M^2",
+        memory: "min(n, points) L + 2 q^2 + 2 n d + 5 min(d, 1000)^2, q = min(n, metric_rows), L = 300",
     },
     resource: Some("points"),
     // All methods of that list share them.
@@ -78,13 +78,10 @@ const HYPER: Inner = Inner {
     list: mercer_models::hyper_rkhs::METHODS,
     name: "hyper-krr-linear",
     hidden: &[],
-    fixed: Settings::new,
+    fixed: || Settings::new().with("solver", "linear-time"),
 };
 
 const CONDITIONS: &[Condition] = &[(&["metric_rows"], &[Where::is_not("power", &["0"])])];
-
-/// Holds nowhere: the method has another name.
-const NOWHERE: &[Where] = &[Where::is("method", &["none"])];
 
 impl Inner {
     fn method(&self) -> Method {
@@ -98,25 +95,27 @@ impl Inner {
     fn settings(&self) -> Vec<Setting> {
         let inner = self.method();
         let own = with_conditions(declared::<MetricParams>(), CONDITIONS);
-        let theirs = (inner.settings)().into_iter().filter(|s| !self.hidden.contains(&s.name));
+        let offered =
+            |setting: &Setting| inner.offers(setting) && !self.hidden.contains(&setting.name);
+        let theirs = (inner.settings)().into_iter().filter(offered);
         let renamed = |mut setting: Setting| {
             // What hangs on the inner method's name, or on what is fixed, is known here.
-            if inner.offers(&setting) {
-                let holds = |one: &Where| {
-                    one.by == "method" && one.values.contains(&inner.name) == one.among
-                };
-                let fixed = |one: &Where| self.hidden.contains(&one.by);
-                setting.heeded.retain(|any| !any.iter().any(|one| holds(one) || fixed(one)));
-            } else {
-                setting.heeded = vec![NOWHERE];
-            }
+            let holds =
+                |one: &Where| one.by == "method" && one.values.contains(&inner.name) == one.among;
+            let fixed = |one: &Where| self.hidden.contains(&one.by);
+            setting.heeded.retain(|any| !any.iter().any(|one| holds(one) || fixed(one)));
             setting
         };
         own.into_iter().chain(theirs.map(renamed)).collect()
     }
 
+    fn known(&self) -> Vec<&'static str> {
+        self.settings().iter().map(|setting| setting.name).collect()
+    }
+
     fn offered(&self, settings: &Settings) -> Settings {
-        let kept = settings.iter().filter(|(name, _)| !self.hidden.contains(name));
+        let known = self.known();
+        let kept = settings.iter().filter(|(name, _)| known.contains(name));
         kept.fold(Settings::new(), |all, (name, value)| all.with(name, value.clone()))
     }
 
@@ -144,10 +143,19 @@ impl Inner {
         settings: &Settings,
         method: &'static str,
     ) -> Result<Box<dyn Learner>, LearningError> {
-        let known: Vec<&str> = self.settings().iter().map(|setting| setting.name).collect();
+        let known = self.known();
         let (mut own, mut theirs) = (Settings::new(), Settings::new());
         for (name, value) in settings.iter() {
-            if Self::own(name) || !known.contains(&name) {
+            if !known.contains(&name) {
+                let near = nearest(name, &known);
+                let near =
+                    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                let all = known.join(", ");
+                let message = format!("`{name}` is no setting{near}; there are {all}");
+                let message = message.replace("?;", "?");
+                return Err(LearningError::Settings { method: method.to_owned(), message });
+            }
+            if Self::own(name) {
                 own = own.with(name, value.clone());
             } else {
                 theirs = theirs.with(name, value.clone());

@@ -15,8 +15,8 @@ mercer_learning::parameters! {
     /// Settings of the metric.
     #[derive(Copy)]
     pub(crate) struct MetricParams {
-        /// `p` in the metric `M^p`, where `M` is the mean outer product of the gradients of a regression. 0 is the plain
-        /// metric of the columns.
+        /// `p` in the metric `M^p`, where `M` is the mean outer product of the gradients of a regression. With 0 no metric
+        /// is learned.
         pub power: f64 = 0.5, Allowed::between(0.0, true, 1.0, true, "between 0 and 1");
         /// Training rows that the metric is learned from at most, by seed.
         pub metric_rows: usize = 2000, Allowed::PAIR;
@@ -28,9 +28,10 @@ const FULL: usize = 1000;
 
 /// Fits another learner to the rows in a learned metric.
 ///
-/// The metric is the power `p` of the average gradient outer product of round 0 of a recursive feature machine, with the
-/// trace of the identity. Rows are mapped by its square root, so that the other learner's distances are those of the
-/// metric. Facts: those of the other learner, `metric-rows`, and `effective-rank` of the metric, `(tr M)²/‖M‖²`.
+/// The metric is the power `p` of the first metric that a recursive feature machine learns
+/// ([`RecursiveFeatureMachine::gradient_metric`]), with the trace of the identity. Rows are mapped by its square root, so
+/// that the other learner's distances are distances in the metric. Facts: those of the other learner, and of a learned metric
+/// `metric-rows` and `effective-rank`, `(tr M)²/‖M‖²`.
 pub(crate) struct InMetric {
     params: MetricParams,
     inner: Box<dyn Learner>,
@@ -62,23 +63,32 @@ impl InMetric {
             every_class: fitting.every_class,
             ..Fitting::seeded(0)
         };
-        let metric = RecursiveFeatureMachine::new(params)?.gradient_metric(sample, &own)?;
-        Ok(metric.powered(power))
+        let metric = RecursiveFeatureMachine::new(params)?.gradient_metric(sample, &own);
+        let renamed = |error| match error {
+            LearningError::Setting { name: "cap", value, must } => {
+                LearningError::Setting { name: "metric_rows", value, must }
+            }
+            other => other,
+        };
+        Ok(metric.map_err(renamed)?.powered(power))
     }
 }
 
 impl Learner for InMetric {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         sample.require_two_classes()?;
+        let (rows, features) = (sample.rows(), sample.features());
+        fitting.limits.reserve(16 * (rows * features) as u64)?;
         let metric = self.metric(sample, fitting)?;
-        fitting.limits.reserve(8 * (sample.rows() * (sample.features() + metric.rank())) as u64)?;
         let mapped = sample.clone().with_inputs(metric.mapped(sample.inputs()))?;
         let mut fitted = self.inner.fit(&mapped, fitting)?;
-        let rows = sample.rows().min(self.params.metric_rows);
-        for (name, value) in
-            [("metric-rows", rows as f64), ("effective-rank", metric.effective_rank())]
-        {
-            fitted.facts.insert(name.to_owned(), value);
+        if self.params.power > 0.0 {
+            let seen = rows.min(self.params.metric_rows) as f64;
+            for (name, value) in
+                [("metric-rows", seen), ("effective-rank", metric.effective_rank())]
+            {
+                fitted.facts.insert(name.to_owned(), value);
+            }
         }
         let inner = fitted.predictor;
         Ok(Fitted { predictor: Box::new(Mapped { metric, inner }), ..fitted })

@@ -38,7 +38,7 @@ impl KernelRows for FlippedRows<'_> {
 
     fn fill(&self, row: usize, columns: &[usize], values: &mut [f64]) {
         let (x, own) = (self.points.row(row), self.functions.row(row));
-        // A whole row is two products; of less than a quarter of it each entry is had for less.
+        // Of few columns each entry by itself takes less time than the whole row.
         if 4 * columns.len() < self.size() {
             let kernel = self.beta.kernel();
             for (value, &column) in values.iter_mut().zip(columns) {
@@ -100,10 +100,11 @@ impl RowStage {
         if pairs.is_empty() {
             return Err(LearningError::OneClass { rows });
         }
+        // Functions, weights and two copies of the rows, and a cache of kernel rows a machine at work.
+        let numbers = rows * (2 * kernel.pairs().len() + pairs.len() + 2 * points.ncols());
+        let caches = CACHE_BYTES.min(8 * rows * rows) * fitting.threads.min(pairs.len());
+        fitting.limits.reserve((8 * numbers + caches) as u64)?;
         let functions = features.functions_at(points);
-        let cache = CACHE_BYTES.min(8 * rows * rows);
-        let held = 8 * rows * (functions.ncols() + 3 * points.ncols()) + cache * fitting.threads;
-        fitting.limits.reserve(held as u64)?;
         let smo = Smo { cache_bytes: CACHE_BYTES, ..Smo::default() };
         let solved = in_order(fitting.threads, pairs.len(), |machine| {
             let (first, second) = pairs[machine];
