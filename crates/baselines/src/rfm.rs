@@ -276,7 +276,7 @@ impl RecursiveFeatureMachine {
         Ok(sample)
     }
 
-    /// Asks for the memory of a machine of so many rows.
+    /// Asks for the memory of a machine.
     fn reserve(&self, shape: Shape, fitting: &Fitting<'_>) -> Result<(), LearningError> {
         let Shape { rows: n, features: d, task } = shape;
         let outputs = task.outputs();

@@ -1,6 +1,7 @@
 //! The list of every method: the papers' learners and the baselines.
 //!
-//! It is all that a person's own table needs, with the methods that fit another one in a learned metric. It knows no dataset, no study and no table of a paper.
+//! It is all that a person's own table needs, with methods that fit another one in a learned metric. It knows no dataset,
+//! no study and no table of a paper.
 
 mod learned_metric;
 

@@ -70,8 +70,8 @@ impl InputMetric {
         trace * trace / matrix.iter().map(|entry| entry * entry).sum::<f64>()
     }
 
-    /// Returns `M^p`, times what makes its trace `d`: distances in it are as large, on average, as those of columns of
-    /// equal variance.
+    /// Returns `M^p`, times what makes its trace `d`: of columns of equal variance the mean squared distance stays
+    /// as it is.
     #[must_use]
     pub fn powered(&self, power: f64) -> Self {
         let d = self.features() as f64;
@@ -100,7 +100,7 @@ impl InputMetric {
         }
     }
 
-    /// Returns the metric of so many columns that [`InputMetric::kept`] has kept.
+    /// Returns the metric of `features` columns that [`InputMetric::kept`] has kept.
     ///
     /// # Errors
     /// [`LearningError::State`] if there is none.

@@ -30,8 +30,8 @@ const FULL: usize = 1000;
 ///
 /// The metric is the power `p` of the first metric that a recursive feature machine learns
 /// ([`RecursiveFeatureMachine::gradient_metric`]), with the trace of the identity. Rows are mapped by its square root, so
-/// that the other learner's distances are distances in the metric. Facts: those of the other learner, and of a learned metric
-/// `metric-rows` and `effective-rank`, `(tr M)²/‖M‖²`.
+/// that the other learner's distances are distances in the metric. Facts: what the other learner
+/// says, and of a learned metric `metric-rows` and `effective-rank`, `(tr M)²/‖M‖²`.
 pub(crate) struct InMetric {
     params: MetricParams,
     inner: Box<dyn Learner>,
