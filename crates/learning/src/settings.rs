@@ -117,21 +117,7 @@ impl Settings {
             .filter(|entry| entry.skipped.is_empty())
             .map(|entry| entry.name)
             .collect();
-        if let Some(name) = self.0.keys().find(|name| !known.contains(&name.as_str())) {
-            let theirs =
-                ELSEWHERE.iter().find(|(own, ours, _)| own == name && known.contains(ours));
-            let near = match theirs {
-                Some((_, ours, how)) => format!("; did you mean `{ours}`{how}?"),
-                None => nearest(name, &known)
-                    .map_or_else(String::new, |near| format!("; did you mean `{near}`?")),
-            };
-            let all = match known.as_slice() {
-                [] => "the method has none".to_owned(),
-                known => format!("there are {}", known.join(", ")),
-            };
-            let message = format!("`{name}` is no setting{near}; {all}").replace("?;", "?");
-            return Err(LearningError::Settings { method: method.to_owned(), message });
-        }
+        self.require_known(&known, method)?;
         let said = match self.parse(method) {
             Err(LearningError::Settings { message, .. }) => message,
             other => return other,
@@ -162,6 +148,33 @@ impl Settings {
             Some((told, _)) => told,
             None => said,
         };
+        Err(LearningError::Settings { method: method.to_owned(), message })
+    }
+
+    /// Refuses a setting whose name is not in `known`.
+    ///
+    /// ```
+    /// use mercer_learning::Settings;
+    /// let refused = Settings::new().with("C", 1.0).require_known(&["cost"], "svm").unwrap_err();
+    /// assert!(refused.to_string().contains("did you mean `cost`?"), "{refused}");
+    /// ```
+    ///
+    /// # Errors
+    /// [`LearningError::Settings`] that names the setting, the near one, and all that there are.
+    pub fn require_known(&self, known: &[&str], method: &str) -> Result<(), LearningError> {
+        let unknown = self.0.keys().find(|name| !known.contains(&name.as_str()));
+        let Some(name) = unknown else { return Ok(()) };
+        let theirs = ELSEWHERE.iter().find(|(own, ours, _)| own == name && known.contains(ours));
+        let near = match theirs {
+            Some((_, ours, how)) => format!("; did you mean `{ours}`{how}?"),
+            None => nearest(name, known)
+                .map_or_else(String::new, |near| format!("; did you mean `{near}`?")),
+        };
+        let all = match known {
+            [] => "the method has none".to_owned(),
+            known => format!("there are {}", known.join(", ")),
+        };
+        let message = format!("`{name}` is no setting{near}; {all}").replace("?;", "?");
         Err(LearningError::Settings { method: method.to_owned(), message })
     }
 

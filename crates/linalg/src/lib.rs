@@ -69,7 +69,8 @@ pub use semidefinite::semidefinite_solve;
 pub use shifted::{Shifted, shifted_conjugate_gradients};
 pub use small_eigen::SmallEigen;
 pub use sparse::{
-    Matrix, MatrixView, SparseProducts, SparseRows, dense_rows, sparse_of, sparse_row, sparse_rows,
+    Matrix, MatrixView, SparseProducts, SparseRows, dense_rows, scaled_columns, sparse_of,
+    sparse_row, sparse_rows,
 };
 pub use svd::{LeastSquares, Svd, minimum_norm_solve, thin_svd};
 pub use symmetric::{add_symmetric_product, mirror_upper, symmetric_product};

@@ -303,6 +303,24 @@ pub fn dense_rows(rows: &SparseRows, which: Range<usize>) -> Array2<f64> {
     dense
 }
 
+/// Returns the rows with column `j` times `factors_j`.
+///
+/// ```
+/// use mercer_linalg::{dense_rows, scaled_columns, sparse_rows};
+/// let rows = sparse_rows(2, [vec![(0, 1.5)], vec![(0, 1.0), (1, -1.0)]]);
+/// let scaled = scaled_columns(rows, &[2.0, 3.0]);
+/// assert_eq!(dense_rows(&scaled, 0..2), ndarray::array![[3.0, 0.0], [2.0, -3.0]]);
+/// ```
+///
+/// # Panics
+/// If there are fewer factors than columns with numbers.
+pub fn scaled_columns(mut rows: SparseRows, factors: &[f64]) -> SparseRows {
+    let scaled = |(value, (_, column)): (&f64, (u32, u32))| value * factors[column as usize];
+    let values: Vec<f64> = rows.iter().map(scaled).collect();
+    rows.data_mut().copy_from_slice(&values);
+    rows
+}
+
 /// Sparse rows `z_j`, laid out for their products with others.
 ///
 /// ```

@@ -2,7 +2,7 @@
 
 use mercer_datasets::{Scaler, Scaling};
 use mercer_learning::{LearningError, Sample};
-use mercer_linalg::{Matrix, MatrixView, SparseRows};
+use mercer_linalg::{Matrix, MatrixView, SparseRows, scaled_columns};
 use ndarray::{Array1, ArrayView2};
 
 /// Both parts as if only the first had been looked at: a scaling of scaled numbers is a scaling of the numbers.
@@ -75,11 +75,8 @@ fn sparse_factors(inputs: &SparseRows, weights: &Array1<f64>) -> Vec<f64> {
 }
 
 fn times(sample: Sample, factors: &[f64]) -> Result<Sample, LearningError> {
-    let Matrix::Sparse(mut rows) = sample.matrix().to_owned() else { return Ok(sample) };
-    let scaled = |(value, (_, column)): (&f64, (u32, u32))| value * factors[column as usize];
-    let values: Vec<f64> = rows.iter().map(scaled).collect();
-    rows.data_mut().copy_from_slice(&values);
-    sample.with_inputs(Matrix::Sparse(rows))
+    let Matrix::Sparse(rows) = sample.matrix().to_owned() else { return Ok(sample) };
+    sample.with_inputs(Matrix::Sparse(scaled_columns(rows, factors)))
 }
 
 #[cfg(test)]

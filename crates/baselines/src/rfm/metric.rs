@@ -1,5 +1,7 @@
 use mercer_learning::{LearningError, State};
-use mercer_linalg::{multiplied, symmetric_eigen};
+use mercer_linalg::{
+    Matrix, MatrixView, SparseRows, dense_rows, multiplied, scaled_columns, symmetric_eigen,
+};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
 
 /// A metric `M` of the inputs, by a map whose Euclidean distances are the distances of `M`.
@@ -49,6 +51,23 @@ impl InputMetric {
         match self {
             Self::Diagonal(scales) => &inputs * scales,
             Self::Full(factor) => multiplied(inputs, factor.view()),
+        }
+    }
+
+    /// Returns [`InputMetric::mapped`] of rows that are mostly 0, which a diagonal metric leaves so.
+    pub fn mapped_sparse(&self, inputs: &SparseRows) -> Option<SparseRows> {
+        let Self::Diagonal(scales) = self else { return None };
+        Some(scaled_columns(inputs.clone(), &scales.to_vec()))
+    }
+
+    /// Returns [`InputMetric::mapped`] of rows that may be mostly 0.
+    pub fn mapped_rows(&self, inputs: MatrixView<'_>) -> Matrix {
+        match inputs {
+            MatrixView::Dense(rows) => Matrix::Dense(self.mapped(rows)),
+            MatrixView::Sparse(rows) => match self.mapped_sparse(rows) {
+                Some(rows) => Matrix::Sparse(rows),
+                None => Matrix::Dense(self.mapped(dense_rows(rows, 0..rows.rows()).view())),
+            },
         }
     }
 

@@ -1,7 +1,7 @@
 use super::{InMetric, MetricParams, restored};
 use mercer_learning::{
     Axis, Condition, Cost, Learner, LearningError, Method, Parameters, Predictor, Range, Setting,
-    Settings, Shape, Space, State, Tasks, Where, declared, find, nearest, with_conditions,
+    Settings, Shape, Space, State, Tasks, Where, declared, find, with_conditions,
 };
 
 pub(crate) const METHODS: &[Method] = &[METRIC_SVM, HYPER_KRR_METRIC];
@@ -143,23 +143,11 @@ impl Inner {
         settings: &Settings,
         method: &'static str,
     ) -> Result<Box<dyn Learner>, LearningError> {
-        let known = self.known();
+        settings.require_known(&self.known(), method)?;
         let (mut own, mut theirs) = (Settings::new(), Settings::new());
         for (name, value) in settings.iter() {
-            if !known.contains(&name) {
-                let near = nearest(name, &known);
-                let near =
-                    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-                let all = known.join(", ");
-                let message = format!("`{name}` is no setting{near}; there are {all}");
-                let message = message.replace("?;", "?");
-                return Err(LearningError::Settings { method: method.to_owned(), message });
-            }
-            if Self::own(name) {
-                own = own.with(name, value.clone());
-            } else {
-                theirs = theirs.with(name, value.clone());
-            }
+            let part = if Self::own(name) { &mut own } else { &mut theirs };
+            *part = std::mem::take(part).with(name, value.clone());
         }
         let params: MetricParams = own.read(method)?;
         let inner = (self.method().build)(&(self.fixed)().overridden_by(&theirs))?;

@@ -9,7 +9,9 @@ use mercer_learning::{
     Allowed, Fitted, FittedKernel, Fitting, Learner, LearningError, Method, Predictor, Sample,
     State, Task,
 };
+use mercer_linalg::SparseRows;
 use ndarray::{Array1, Array2, ArrayView2};
+use std::borrow::Cow;
 
 mercer_learning::parameters! {
     /// Settings of the metric.
@@ -78,11 +80,20 @@ impl Learner for InMetric {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         sample.require_two_classes()?;
         let (rows, features) = (sample.rows(), sample.features());
-        fitting.limits.reserve(16 * (rows * features) as u64)?;
+        let learned = self.params.power > 0.0;
+        let stays_sparse = sample.is_sparse() && self.keeps_sparse() && features > FULL;
+        if learned && !stays_sparse {
+            fitting.limits.reserve(16 * (rows * features) as u64)?;
+        }
         let metric = self.metric(sample, fitting)?;
-        let mapped = sample.clone().with_inputs(metric.mapped(sample.inputs()))?;
+        let mapped = if learned {
+            let inputs = metric.mapped_rows(sample.matrix());
+            Cow::Owned(sample.clone().with_inputs(inputs)?)
+        } else {
+            Cow::Borrowed(sample)
+        };
         let mut fitted = self.inner.fit(&mapped, fitting)?;
-        if self.params.power > 0.0 {
+        if learned {
             let seen = rows.min(self.params.metric_rows) as f64;
             for (name, value) in
                 [("metric-rows", seen), ("effective-rank", metric.effective_rank())]
@@ -92,6 +103,10 @@ impl Learner for InMetric {
         }
         let inner = fitted.predictor;
         Ok(Fitted { predictor: Box::new(Mapped { metric, inner }), ..fitted })
+    }
+
+    fn keeps_sparse(&self) -> bool {
+        self.inner.keeps_sparse()
     }
 }
 
@@ -128,6 +143,10 @@ impl Predictor for Mapped {
 
     fn try_decision(&self, inputs: ArrayView2<'_, f64>) -> Result<Array2<f64>, LearningError> {
         self.inner.try_decision(self.metric.mapped(inputs).view())
+    }
+
+    fn sparse_decision(&self, inputs: &SparseRows) -> Option<Array2<f64>> {
+        self.inner.sparse_decision(&self.metric.mapped_sparse(inputs)?)
     }
 
     fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
