@@ -306,7 +306,7 @@ fn sizes(quads: &LandmarkQuadruples, factors: &Array2<f64>, threads: usize) -> V
     })
 }
 
-fn failed(error: mercer_linalg::LinalgError) -> LearningError {
+pub(super) fn failed(error: mercer_linalg::LinalgError) -> LearningError {
     numerical("factoring the pair kernel")(error)
 }
 

@@ -1,5 +1,6 @@
 use super::distance::{self, LandmarkPairs, SolutionError};
 use super::growing::{Asked, Equations, Problem};
+use super::landmark_choice::{LandmarkChoice, pivots};
 use super::nystrom::draw_landmarks;
 use super::ridge::facts;
 use super::system::Span;
@@ -101,6 +102,8 @@ const FAR: f64 = 0.01;
 pub struct LinearTime {
     /// Landmarks `M`.
     pub landmarks: Option<usize>,
+    /// How they are chosen.
+    pub landmark_choice: LandmarkChoice,
     /// Relative cut-off of the eigenvalues of the landmark pairs' Gram matrix. Eigenvalues at or below this times the
     /// largest count as 0.
     pub cutoff: f64,
@@ -121,6 +124,7 @@ impl LinearTime {
     pub(super) const fn of(ridge: &PairRidge) -> Self {
         Self {
             landmarks: ridge.landmarks,
+            landmark_choice: ridge.landmark_choice,
             cutoff: ridge.cutoff,
             rank_tolerance: ridge.rank_tolerance,
             normal_tolerance: ridge.normal_tolerance,
@@ -167,8 +171,11 @@ impl LinearTime {
         let numbers =
             rows * (2 * asked.most as u64 + count as u64 + 8) + 4 * width * width + looked;
         fitting.limits.reserve(8 * numbers)?;
-        // The landmarks that plain Nyström draws.
-        let chosen = draw_landmarks(&fitting.streams.child("subset 0"), m, count);
+        let chosen = match self.landmark_choice {
+            // Those that plain Nyström draws.
+            LandmarkChoice::Random => draw_landmarks(&fitting.streams.child("subset 0"), m, count),
+            LandmarkChoice::Pivots => pivots(gaussian, inputs, count, fitting)?,
+        };
         let landmarks = inputs.select(Axis(0), &chosen);
         let all = Pairs::all(count);
         let factors = gaussian.point_factors(landmarks.view(), inputs);

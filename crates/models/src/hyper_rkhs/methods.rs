@@ -69,7 +69,14 @@ const CONDITIONS: &[Condition] = &[
         &[Where::is("method", OWN_WAY), Where::is("solver", &["auto", "nystrom", "non-negative"])],
     ),
     (
-        &["rank", "rank_tolerance", "normal_tolerance", "solution_tolerance", "factor_bytes"],
+        &[
+            "landmark_choice",
+            "rank",
+            "rank_tolerance",
+            "normal_tolerance",
+            "solution_tolerance",
+            "factor_bytes",
+        ],
         &[Where::is("solver", &["auto", "linear-time"])],
     ),
     (

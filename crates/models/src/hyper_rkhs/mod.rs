@@ -25,6 +25,7 @@ mod distance;
 mod exact;
 mod growing;
 mod krein;
+mod landmark_choice;
 mod landmark_quadruples;
 mod linear;
 mod linear_stage;
@@ -47,6 +48,7 @@ mod warnings;
 
 pub use classifier::HyperClassifier;
 pub use krein::KreinFeatures;
+pub use landmark_choice::LandmarkChoice;
 pub use linear::LinearTime;
 pub use methods::METHODS;
 pub use ridge::{Learned, PairRidge, PairSolver};

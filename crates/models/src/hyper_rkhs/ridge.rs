@@ -1,3 +1,4 @@
+use super::LandmarkChoice;
 use super::{PairTarget, positive, refused};
 use mercer_kernels::{HyperKernel, LearnedKernel};
 use mercer_learning::{Convergence, LearningError, fact};
@@ -82,6 +83,8 @@ pub struct PairRidge {
     pub solver: PairSolver,
     /// Nyström points `M`, drawn from the points (of each subset).
     pub landmarks: Option<usize>,
+    /// Linear time: how they are chosen.
+    pub landmark_choice: LandmarkChoice,
     /// Subsets `v` of divide and conquer.
     pub subsets: usize,
     /// Ordered pairs that Nyström's normal equations sum over, drawn at random; all, if not set.
@@ -114,6 +117,7 @@ impl Default for PairRidge {
             lambda: 1e-3,
             solver: PairSolver::Auto,
             landmarks: None,
+            landmark_choice: LandmarkChoice::Random,
             subsets: 1,
             pairs: None,
             tolerance: 1e-6,

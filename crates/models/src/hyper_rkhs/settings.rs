@@ -1,6 +1,6 @@
 //! Settings of an SVM with a learned kernel.
 
-use super::{PairRidge, PairSolver, PairSvr, PairTarget, of_kernel, refused};
+use super::{LandmarkChoice, PairRidge, PairSolver, PairSvr, PairTarget, of_kernel, refused};
 use mercer_kernels::{GaussianHyper, HyperKernel, WishartHyper, entry_variance, total_variance};
 use mercer_learning::{Allowed, LearningError, Parameters, fact};
 use mercer_solvers::PsdCorrection;
@@ -238,6 +238,8 @@ mercer_learning::parameters! {
         pub points: usize = 1_000_000, Allowed::PAIR;
         /// Nyström points `M` of a subset, where not all its pairs have a coefficient (`solver`, `exact_points`).
         pub landmarks: Option<usize> = None, Allowed::COUNT;
+        /// How the linear-time solver chooses them.
+        pub landmark_choice: LandmarkChoice = LandmarkChoice::Random;
         /// Subsets `v`, whose learned functions are averaged.
         pub subsets: usize = 1, Allowed::COUNT;
         /// Ordered pairs that Nyström's equations, or the regression with a tube, sum over.
@@ -330,6 +332,7 @@ impl HyperClassifierParams {
                 _ => self.solver,
             },
             landmarks: self.landmarks,
+            landmark_choice: self.landmark_choice,
             // The other regressions are divided here, not by their solvers.
             subsets: if self.stage1 == Stage1::Ridge { self.subsets } else { 1 },
             pairs: self.pairs,
@@ -381,6 +384,7 @@ impl HyperClassifierParams {
             ("normal_tolerance", self.normal_tolerance != usual.normal_tolerance, linear),
             ("solution_tolerance", self.solution_tolerance != usual.solution_tolerance, linear),
             ("factor_bytes", self.factor_bytes != usual.factor_bytes, linear),
+            ("landmark_choice", self.landmark_choice != usual.landmark_choice, linear),
             ("tolerance", self.tolerance.to_bits() != usual.tolerance.to_bits(), by_products),
             ("iterations", self.iterations != usual.iterations, by_products),
         ];

@@ -405,6 +405,24 @@ fn a_solution_that_is_far_from_the_exact_one_is_no_convergence() {
     assert!(matches!(asked.convergence, Convergence::FewColumns { .. }), "{:?}", asked.convergence);
 }
 
+/// Rows are far apart in clusters of 180, 18 and 2: three pivots are one of each. Of copies the rest is drawn.
+#[test]
+fn pivots_miss_no_cluster_and_copies_leave_the_rest_to_chance() {
+    use super::super::landmark_choice::pivots;
+    let noise = random(200, 2, 3) * 0.05;
+    let cluster =
+        |row: usize| if row < 180 { 0.0 } else { 4.0 + f64::from(u8::from(row > 197)) * 4.0 };
+    let x = Array2::from_shape_fn((200, 2), |(row, column)| cluster(row) + noise[[row, column]]);
+    let hyper = GaussianHyper::printed(0.5, 0.25).unwrap();
+    let found = pivots(&hyper, x.view(), 3, &Fitting::seeded(1)).unwrap();
+    assert!(found[0] < 180 && (180..198).contains(&found[1]) && found[2] > 197, "{found:?}");
+    let copies = Array2::from_shape_fn((6, 2), |(row, _)| (row % 2) as f64);
+    let mut found = pivots(&hyper, copies.view(), 4, &Fitting::seeded(1)).unwrap();
+    found.dedup();
+    assert_eq!(found.len(), 4);
+    assert!(found.iter().any(|row| row % 2 == 0) && found.iter().any(|row| row % 2 == 1));
+}
+
 /// Rows in an order that has a period, as of a clock: features know all of its phases, not every 25th row's.
 #[test]
 fn features_do_not_depend_on_a_period_of_the_file() {
