@@ -240,7 +240,7 @@ impl RecursiveFeatureMachine {
         let y = one_column_an_output(sample.targets(), n, outputs);
         let rows = Centred::of(sample.inputs(), y, self.params.centre);
         let identity = InputMetric::identity(sample.features());
-        let points = Points::new(rows.inputs.clone());
+        let points = Points::new(rows.inputs);
         let round = self.round(&points, &rows.y, fitting)?;
         Ok(self.next(&identity, &points, &round, fitting)?.unwrap_or(identity))
     }
@@ -414,7 +414,7 @@ impl RecursiveFeatureMachine {
         let y = one_column_an_output(seen.targets(), n, outputs);
         let some = Centred::of(seen.inputs(), y, true);
         let round_zero = Self { params: RfmParams { ridge: Some(RIDGE), ..params.clone() } };
-        let points = Points::new(some.inputs.clone());
+        let points = Points::new(some.inputs);
         let round = round_zero.round(&points, &some.y, fitting)?;
         let (kernel, threads) = (self.kernel(), fitting.threads);
         let mean = kernel.mean_outer_product(&points, &round.alpha, params.diagonal, threads);
