@@ -1,5 +1,4 @@
-use super::LandmarkChoice;
-use super::{PairTarget, positive, refused};
+use super::{LandmarkChoice, PairTarget, positive, refused};
 use mercer_kernels::{HyperKernel, LearnedKernel};
 use mercer_learning::{Convergence, LearningError, fact};
 use ndarray::ArrayView2;
