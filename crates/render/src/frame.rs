@@ -8,7 +8,7 @@
 mod read;
 mod write;
 
-use crate::{RenderError, escape};
+use crate::{RenderError, escape, whole};
 use mercer_parquet::{Compression, read_metadata};
 use mercer_records::Record;
 use polars_core::prelude::{AnyValue, DataFrame};
@@ -37,26 +37,10 @@ const METRIC: &str = "metric.";
 /// [`RenderError::Io`] or [`RenderError::Frame`] if the disk or the library refuses; an older file
 /// stays as it was.
 pub fn write_parquet(frame: &DataFrame, path: &Path) -> Result<(), RenderError> {
-    let io = |source| RenderError::Io { action: "write", path: path.to_owned(), source };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    std::fs::create_dir_all(folder).map_err(io)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".writing-");
-    #[cfg(unix)]
-    {
-        // Temporary files are private by default; a report is not.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o644));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(io)?;
-    mercer_parquet::write(frame, Compression::Zstd(None), file.as_file_mut())
+    let mut content = Vec::new();
+    mercer_parquet::write(frame, Compression::Zstd(None), &mut content)
         .map_err(|source| RenderError::Frame { action: "write", source })?;
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(path).map_err(|error| io(error.error))?;
-    Ok(())
+    whole::written(path, &content, true)
 }
 
 /// Reads a data frame from Parquet.

@@ -23,6 +23,7 @@ mod ranks;
 mod raster;
 mod report;
 mod table;
+mod whole;
 
 pub use axis::{Axis, Scale};
 pub use bars::{Bar, Bars};
@@ -36,3 +37,4 @@ pub use table::{
     Align, Badge, Cell, Column, Drawer, Estimate, EstimatePair, Kind, Row, Table, number,
     probability,
 };
+pub use whole::replace;

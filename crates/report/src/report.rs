@@ -7,7 +7,7 @@ use crate::shown::{METHOD, PIPE, Shown};
 use crate::site::{AUDITS, of_markdown, pages, paper_of};
 use crate::{Artefact, Drawing};
 use crate::{CellReport, ExperimentError, RenderContext, Rendered};
-use mercer_render::{Block, Link, Report, Section, Table, search_index, site};
+use mercer_render::{Block, Link, Report, Section, Table, replace, search_index, site};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -247,17 +247,7 @@ struct Folder {
 
 impl Folder {
     fn put(&mut self, name: &str, content: &[u8]) -> Result<(), ExperimentError> {
-        let path = self.root.join(name);
-        let io = |action: &'static str, path: &Path| {
-            let path = path.to_owned();
-            move |source| ExperimentError::Io { action, path, source }
-        };
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(io("create", parent))?;
-        }
-        let partial = path.with_extension("part");
-        std::fs::write(&partial, content).map_err(io("write", &partial))?;
-        std::fs::rename(&partial, &path).map_err(io("write", &path))?;
+        replace(&self.root.join(name), content)?;
         self.files += 1;
         Ok(())
     }
