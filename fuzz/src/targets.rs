@@ -1,7 +1,7 @@
 use crate::{program, upper};
 use mercer_datasets::{
-    Base, Catalogue, Column, CsvOptions, DataError, Limits, Manifest, Separator, Table, csv,
-    decompress, idx, parquet, svmlight,
+    Base, Catalogue, Column, DataError, Limits, Manifest, RowFormat, Table, TableOptions, decompress,
+    idx, svmlight,
 };
 use mercer_parquet::Compression;
 use polars_core::prelude::{DataFrame, NamedFrom, Series};
@@ -16,7 +16,7 @@ pub struct Target {
     pub words: &'static [&'static [u8]],
     /// What came out, in words; an error is a contradiction.
     pub run: fn(&[u8]) -> Result<String, String>,
-    /// Whether a damaged file can end the process, see the documentation of `parquet::parse`.
+    /// Whether a damaged file can end the process: the decoder of Parquet is not ours.
     pub may_abort: bool,
 }
 
@@ -207,6 +207,10 @@ fn run_number(bytes: &[u8]) -> Result<String, String> {
     }
 }
 
+fn table(bytes: &[u8], format: RowFormat) -> Result<Table, DataError> {
+    Table::read(bytes, "f", format, &TableOptions::default(), &limits())
+}
+
 fn csv_seeds() -> Vec<Vec<u8>> {
     vec![
         b"a,b,\"c\"\n1,2,x\n3,-4e1,\"y\"\"z\"\n5,6,x\n".to_vec(),
@@ -216,9 +220,8 @@ fn csv_seeds() -> Vec<Vec<u8>> {
 }
 
 fn run_csv(bytes: &[u8]) -> Result<String, String> {
-    let blanks = CsvOptions { separator: Separator::Blanks, ..CsvOptions::default() };
-    let by_blanks = sound(csv::parse(bytes, "f", &blanks, &limits()))?;
-    Ok(sound(csv::parse(bytes, "f", &CsvOptions::default(), &limits()))? + &by_blanks)
+    let by_blanks = sound(table(bytes, RowFormat::Text(b' ')))?;
+    Ok(sound(table(bytes, RowFormat::Text(b',')))? + &by_blanks)
 }
 
 fn parquet_seeds() -> Vec<Vec<u8>> {
@@ -238,7 +241,7 @@ fn parquet_seeds() -> Vec<Vec<u8>> {
 }
 
 fn run_parquet(bytes: &[u8]) -> Result<String, String> {
-    sound(parquet::parse(bytes, "f", None, &limits()))
+    sound(table(bytes, RowFormat::Parquet))
 }
 
 fn idx_seeds() -> Vec<Vec<u8>> {

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 /// Why data could not be found, read, checked, fetched or split.
 ///
 /// ```
-/// use mercer_datasets::{CsvOptions, Library, Limits, csv};
+/// use mercer_datasets::{Library, Limits, RowFormat, Table, TableOptions};
 /// let missing = Library::of_folders([])?.load("mnist").unwrap_err();
 /// assert!(missing.is_missing() && missing.to_string().starts_with("dataset `mnist` is not here; "));
 /// let text = b"size,kind\n1.5,box\n2,ball,9\n";
-/// let wrong = csv::parse(text, "toys.csv", &CsvOptions::default(), &Limits::default()).unwrap_err();
+/// let (format, options) = (RowFormat::Text(b','), TableOptions::default());
+/// let wrong = Table::read(text, "toys.csv", format, &options, &Limits::default()).unwrap_err();
 /// assert!(!wrong.is_missing() && wrong.to_string().starts_with("toys.csv:3: ")); // the line
 /// # Ok::<(), mercer_datasets::DataError>(())
 /// ```

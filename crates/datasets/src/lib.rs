@@ -2,7 +2,7 @@
 //!
 //! A [`Library`] finds the datasets of the [`Catalogue`] in folders with a `MANIFEST.toml` or in the
 //! binary, reads them and holds each against the catalogue: rows, columns, class counts, [`fingerprint`]. The
-//! parsers ([`svmlight`], [`csv`], [`parquet`], [`idx`]) also serve files that no catalogue knows.
+//! parsers ([`svmlight`], [`Table::read`], [`idx`]) also serve files that no catalogue knows.
 //! [`Scaler`] and [`random_split`] and their kin prepare a sample for training.
 //!
 //! | symbol | code | meaning | shape |
@@ -15,7 +15,6 @@
 mod calendar;
 mod catalogue;
 mod compression;
-pub mod csv;
 mod dataset;
 mod download;
 mod embedded;
@@ -29,7 +28,6 @@ mod manifest;
 mod number;
 mod official;
 mod pages;
-pub mod parquet;
 mod preparation;
 mod quiet;
 mod rows;
@@ -39,13 +37,13 @@ mod shell;
 mod source;
 mod split;
 mod store;
+mod strict;
 pub mod svmlight;
 mod table;
 
 pub use calendar::iso_day;
 pub use catalogue::{Catalogue, Entry, PartSizes};
 pub use compression::decompress;
-pub use csv::{CsvOptions, Separator, Target};
 pub use dataset::{Dataset, Kind, Parts};
 pub use download::Downloader;
 pub use error::DataError;
@@ -64,5 +62,6 @@ pub use shell::shell_word;
 pub use source::{Layout, Source, SourceFile, TargetColumn};
 pub use split::{Split, k_folds, random_split, stratified_split, subsample};
 pub use store::Store;
+pub use strict::TableOptions;
 pub use svmlight::Base;
 pub use table::{Column, Limits, Table};

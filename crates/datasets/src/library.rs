@@ -3,7 +3,7 @@ use crate::manifest::{Content, ListedFile, Listing, MANIFEST, Manifest};
 use crate::table::Rows;
 use crate::{
     Base, Catalogue, Column, DataError, Dataset, Entry, Generator, Kind, Limits, Parts, Role,
-    compression, csv, dataset, embedded, fingerprint, idx, parquet, svmlight,
+    RowFormat, Table, TableOptions, compression, dataset, embedded, fingerprint, idx, svmlight,
 };
 use mercer_learning::{Sample, Task};
 use ndarray::Array2;
@@ -362,8 +362,12 @@ fn append(
             }
             return idx.append(shown, into);
         }
-        Some(Format::Csv) => csv::parse(bytes, shown, &csv::CsvOptions::default(), limits)?,
-        Some(Format::Parquet) => parquet::parse(bytes, shown, None, limits)?,
+        Some(Format::Csv) => {
+            Table::read(bytes, shown, RowFormat::Text(b','), &TableOptions::default(), limits)?
+        }
+        Some(Format::Parquet) => {
+            Table::read(bytes, shown, RowFormat::Parquet, &TableOptions::default(), limits)?
+        }
         None => {
             let problem = "has an unknown format; known are .svm, .csv, .parquet and idx-ubyte";
             return Err(DataError::format(shown, problem));

@@ -2,8 +2,8 @@ use crate::fingerprint::hexadecimal;
 use crate::manifest::{Content, Role};
 use crate::table::Rows;
 use crate::{
-    Base, Column, CsvOptions, DataError, Entry, Layout, Limits, Parts, Separator, Source,
-    SourceFile, Table, Target, TargetColumn, compression, csv, idx, svmlight,
+    Base, Column, DataError, Entry, Layout, Limits, Parts, RowFormat, Source, SourceFile, Table,
+    TableOptions, compression, idx, svmlight,
 };
 use ndarray::Array2;
 use sha2::{Digest, Sha256};
@@ -79,7 +79,15 @@ pub(crate) fn read_file(
         Layout::Svmlight => {
             svmlight::parse(&bytes, &shown, Base::One, Some(entry.features), limits)?
         }
-        Layout::Commas | Layout::Blanks => csv::parse(&bytes, &shown, &columns(source), limits)?,
+        Layout::Commas | Layout::Blanks => {
+            let separator = if source.format == Layout::Blanks { b' ' } else { b',' };
+            let options = TableOptions {
+                header: Some(source.header),
+                target: source.target,
+                drop: source.drop.clone(),
+            };
+            Table::read(&bytes, &shown, RowFormat::Text(separator), &options, limits)?
+        }
         Layout::Idx => {
             let matrix = idx::parse(&bytes, &shown, limits)?;
             if file.content == Some(Content::Labels) {
@@ -105,23 +113,6 @@ fn check_width(inputs: &Array2<f64>, entry: &Entry, shown: &str) -> Result<(), D
         return Err(DataError::format(shown, problem));
     }
     Ok(())
-}
-
-/// How a text table of this source is read.
-fn columns(source: &Source) -> CsvOptions {
-    CsvOptions {
-        separator: match source.format {
-            Layout::Blanks => Separator::Blanks,
-            _ => Separator::Comma,
-        },
-        header: Some(source.header),
-        target: match source.target {
-            TargetColumn::First => Target::First,
-            TargetColumn::Last => Target::Last,
-        },
-        drop: source.drop.clone(),
-        codes: std::collections::BTreeMap::new(),
-    }
 }
 
 /// Targets by their names in the catalogue, as numbers if all are.

@@ -6,6 +6,7 @@
 
 use crate::DataError;
 use mercer_parquet::FileMetadata;
+use polars_core::prelude::PolarsError;
 use polars_parquet::parquet::metadata::ColumnChunkMetadata;
 use polars_parquet_format::PageHeader;
 use polars_parquet_format::thrift::protocol::TCompactInputProtocol;
@@ -17,6 +18,28 @@ const HEAD: usize = 1 << 24;
 /// A file whose pages are not what its footer promises, in one line.
 pub(crate) fn damaged(file: &str) -> DataError {
     DataError::format(file, "is damaged: its pages do not fit its footer; write or fetch it again")
+}
+
+/// A file whose footer is none, in one line.
+pub(crate) fn not_parquet(file: &str, error: &PolarsError) -> DataError {
+    DataError::format(
+        file,
+        format!(
+            "is not Parquet, or packed, which Parquet may not be, or cut short ({}); unpack it, or write \
+             or fetch it again",
+            first_line(error)
+        ),
+    )
+}
+
+/// A file whose columns are not what its footer promises, in one line.
+pub(crate) fn broken(file: &str, reason: &str) -> DataError {
+    DataError::format(file, format!("cannot be decoded ({reason}); write or fetch it again"))
+}
+
+/// What the library says, without what it adds for its own developers.
+pub(crate) fn first_line(error: &PolarsError) -> String {
+    error.to_string().lines().next().unwrap_or_default().trim().chars().take(160).collect()
 }
 
 /// Refuses a file with a page of more values than its column has, or less than none, in a column of these names.

@@ -41,9 +41,6 @@ pub struct Source {
     /// Names of classes in the files and in the catalogue; those not listed stay.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// Codes of a text column, by its number among the inputs, from 0.
-    #[serde(default)]
-    pub codes: BTreeMap<String, BTreeMap<String, f64>>,
     /// `[a, b]`: each input `v` stands for the integer nearest to `a (v + b)`.
     #[serde(default)]
     pub integers: Option<[f64; 2]>,

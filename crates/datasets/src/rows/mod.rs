@@ -27,8 +27,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
-pub(crate) use text::{Part, Quoting};
-
 /// Bytes of a first line in which separators are looked for.
 const LOOKED_AT: u64 = 1 << 20;
 

@@ -1,7 +1,6 @@
 use super::columns::{Clock, Kept, Sorted};
 use super::{Field, Fields};
-use crate::pages::damaged;
-use crate::parquet::{broken, first_line, not_parquet};
+use crate::pages::{broken, damaged, first_line, not_parquet};
 use crate::quiet::quietly;
 use crate::shell::shell_word;
 use crate::{DataError, pages};

@@ -41,7 +41,7 @@ pub(super) struct Record {
 /// are cut off anyhow). Elsewhere, as in `7" pipe`, it is a letter like any other. Whoever looks for the ends of lines,
 /// and whoever takes fields apart, steps through this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Quoting {
+pub(super) enum Quoting {
     /// Before anything of a field but blanks.
     #[default]
     Start,
@@ -55,7 +55,7 @@ pub(crate) enum Quoting {
 
 /// What a byte of a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(super) enum Part {
     /// A part of its field.
     Content,
     /// A quote that opens or closes.
@@ -64,16 +64,9 @@ pub(crate) enum Part {
     Separator,
 }
 
-impl Part {
-    /// Of a byte where quotes are letters like any other.
-    pub(crate) const fn plain(separates: bool) -> Self {
-        if separates { Self::Separator } else { Self::Content }
-    }
-}
-
 impl Quoting {
     /// Takes the next byte; `separates` says whether it does so outside of quotes.
-    pub(crate) const fn step(&mut self, byte: u8, separates: bool) -> Part {
+    pub(super) const fn step(&mut self, byte: u8, separates: bool) -> Part {
         let (next, part) = match (*self, byte) {
             (Self::Start, b'"') => (Self::Quoted, Part::Quote),
             (Self::Quoted, b'"') => (Self::Closing, Part::Quote),
@@ -87,7 +80,7 @@ impl Quoting {
     }
 
     /// Whether the next byte stands in quotes.
-    pub(crate) const fn is_open(self) -> bool {
+    pub(super) const fn is_open(self) -> bool {
         matches!(self, Self::Quoted)
     }
 }
