@@ -23,6 +23,15 @@ import time
 HERE = pathlib.Path(__file__).parent
 
 
+def machine():
+    """Name, family and model of the processor: two kinds of machine can have one name."""
+    lines = (line.split(":", 1) for line in open("/proc/cpuinfo") if ":" in line)
+    told = {}
+    for name, value in lines:
+        told.setdefault(name.strip(), value.strip())
+    return "{model name} (family {cpu family}, model {model})".format_map(told)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default="target/release")
@@ -58,6 +67,7 @@ def main():
         "scikit_learn_svm": [[*ours("svm"), "--cost", cost, *rounds] for cost in ("1", "100")],
         "closed_forms": [["compare", *ours("closed"), *rounds]],
         "end_to_end": [["compare", *ours("mercer"), *rounds, *given.cases.split()]],
+        "reading": [[*ours("mercer"), *rounds]],
     }
     rows, missing = [], {}
 
@@ -99,6 +109,7 @@ def main():
     source = [":/crates", ":/benches/src", ":/benches/peers/*.py", ":/Cargo.lock"]
     changed = "-dirty" if git("status", "--porcelain", "--", *source) else ""
     written = {
+        "machine": machine(),
         "day": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
         "code": git("rev-parse", "--short=12", "HEAD") + changed,
         # Of the times that were taken now; of those printed earlier the remark tells.

@@ -69,8 +69,8 @@ pub(crate) fn draw(history: &[Entry], text: &mut String) -> Result<(), String> {
     }
     put(&path, &figure.svg().map_err(|error| error.to_string())?)?;
     text.push_str(
-        "![Times over the runs](./history.svg)\n\nEach panel is a hot path or a group of other benchmarks. It shows the time (the geometric mean of a group's) \
-         relative to the first run on the same machine. Each time is divided by that of one matrix product in the same run. \
+        "![Times over the runs](./history.svg)\n\nA panel is a hot path or a group of other benchmarks that one machine has timed twice at least. It shows the time \
+         (the geometric mean of a group's) over that of the first run on the same machine. Each time is divided by that of one matrix product in the same run. \
          This takes out most of a machine's speed; what waits for memory still varies more than the product.\n\n",
     );
     Ok(())
