@@ -57,19 +57,20 @@ impl Table {
         let header = !typed && options.header.map_or_else(|| has_header(&source), Ok)?;
         let mut rows = source.rows()?;
         let mut names = rows.names().map(<[String]>::to_vec);
-        let (mut columns, mut values, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut columns, mut values, mut labels) = (None, Vec::new(), Vec::new());
         while let Some((line, row)) = rows.next()? {
             let Row::Fields(fields) = row else {
                 return Err(DataError::format(file, "is svmlight, not a table of columns"));
             };
-            if columns.is_empty() {
-                columns = placed(fields.len(), file, options)?;
-                if header {
-                    names = Some((0..fields.len()).map(|at| fields.raw(at).text()).collect());
-                    continue;
-                }
+            let first = columns.is_none();
+            let (target, inputs) = match &columns {
+                Some(known) => known,
+                None => columns.insert(placed(fields.len(), file, options)?),
+            };
+            if first && header {
+                names = Some((0..fields.len()).map(|at| fields.raw(at).text()).collect());
+                continue;
             }
-            let (target, inputs) = columns.split_first().expect("there are two columns");
             limits.check(file, labels.len() + 1, inputs.len())?;
             for &at in inputs {
                 let value = number(fields.field(at), typed).ok_or_else(|| {
@@ -89,8 +90,9 @@ impl Table {
         if labels.is_empty() {
             return Err(DataError::format(file, "holds no rows"));
         }
-        let inputs = Array2::from_shape_vec((labels.len(), columns.len() - 1), values)
-            .expect("each row has a value a column");
+        let shape = (labels.len(), values.len() / labels.len());
+        let inputs = Array2::from_shape_vec(shape, values)
+            .map_err(|error| DataError::format(file, error.to_string()))?;
         let numbers: Option<Vec<f64>> = labels.iter().map(|(_, number)| *number).collect();
         let names = || labels.into_iter().map(|(name, _)| name).collect();
         let targets = numbers.map_or_else(|| Column::Names(names()), Column::Numbers);
@@ -99,16 +101,21 @@ impl Table {
 }
 
 /// The target, and the inputs in order.
-fn placed(width: usize, file: &str, options: &TableOptions) -> Result<Vec<usize>, DataError> {
-    let mut columns: Vec<usize> = (0..width).filter(|at| !options.drop.contains(at)).collect();
-    if columns.len() < 2 {
+fn placed(
+    width: usize,
+    file: &str,
+    options: &TableOptions,
+) -> Result<(usize, Vec<usize>), DataError> {
+    let mut inputs: Vec<usize> = (0..width).filter(|at| !options.drop.contains(at)).collect();
+    if inputs.len() < 2 {
         let problem = "needs at least one input column and a target; is the separator right?";
         return Err(DataError::format(file, problem));
     }
-    if options.target == TargetColumn::Last {
-        columns.rotate_right(1);
-    }
-    Ok(columns)
+    let at = match options.target {
+        TargetColumn::First => 0,
+        TargetColumn::Last => inputs.len() - 1,
+    };
+    Ok((inputs.remove(at), inputs))
 }
 
 /// The number of a field. A format with types has no numbers that are texts.
@@ -276,11 +283,14 @@ mod tests {
         ) {
             let limits = Limits { cells: 1 << 12, ..Limits::default() };
             let csv = b"a,b,\"c\"\n1,2,x\n3,-4e1,\"y\"\"z\"\n5,6,x\n".to_vec();
-            for found in [text(&bytes), text(&damaged(csv, &edits, cut)), parquet(&damaged(example(), &edits, cut), &limits)] {
-                if let Ok(table) = found {
-                    prop_assert!(table.inputs.iter().all(|value| value.is_finite()));
-                    prop_assert_eq!(table.inputs.nrows(), table.targets.len());
-                }
+            let found = [
+                text(&bytes),
+                text(&damaged(csv, &edits, cut)),
+                parquet(&damaged(example(), &edits, cut), &limits),
+            ];
+            for table in found.into_iter().flatten() {
+                prop_assert!(table.inputs.iter().all(|value| value.is_finite()));
+                prop_assert_eq!(table.inputs.nrows(), table.targets.len());
             }
         }
     }
