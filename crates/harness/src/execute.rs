@@ -227,6 +227,19 @@ fn tuned(
     Ok(Some(tuning))
 }
 
+/// The settings of the fit: the defaults, over them the trial's, and what was tuned.
+fn settled(method: &Method, trial: &Trial, parts: &Parts, tuning: Option<&Tuning>) -> Settings {
+    let mut settings = (method.defaults)(&parts.train.shape()).overridden_by(&trial.settings);
+    if let Some(tuning) = tuning {
+        // What the key fixes stays: a profile may have cut it below what was tuned with.
+        let free = |name: &&String| !trial.key.settings.contains_key(*name);
+        for name in tuning.chosen.keys().filter(free) {
+            settings = settings.with(name, tuning.chosen[name].clone());
+        }
+    }
+    settings
+}
+
 fn attempt(
     trial: &Trial,
     runner: &Runner<'_>,
@@ -241,14 +254,7 @@ fn attempt(
     let method = find(runner.methods, &trial.key.method)?;
     let tuning = tuned(trial, runner, parts, limits)?;
     clock.lap("tune");
-    let mut settings = (method.defaults)(&parts.train.shape()).overridden_by(&trial.settings);
-    if let Some(tuning) = &tuning {
-        // What the key fixes stays: a profile may have cut it below what was tuned with.
-        let free = |name: &&String| !trial.key.settings.contains_key(*name);
-        for name in tuning.chosen.keys().filter(free) {
-            settings = settings.with(name, tuning.chosen[name].clone());
-        }
-    }
+    let settings = settled(method, trial, parts, tuning.as_deref());
     let learner = method.learner(&settings, parts.train.task())?;
     let looks = RefCell::new(Vec::new());
     let curve = |every| Curve::new(every, trial.look_at_losses, parts, &looks);
@@ -273,10 +279,7 @@ fn attempt(
     let predictions = predictor.predict_rows(parts.test.matrix())?;
     let metrics = score(&predictions, &parts.test);
     clock.lap("predict");
-    if let Some((name, value)) = metrics.iter().find(|(_, value)| !value.is_finite()) {
-        let reason = format!("{name} on the test rows is {value}");
-        return Err(LearningError::Numerical { operation: "scoring", reason }.into());
-    }
+    check_finite(&metrics)?;
     let wrong = matches!(trial.protocol.split, Some(SplitRule::Official { .. }))
         .then(|| misclassified(&predictions, &parts.test))
         .flatten();
@@ -296,6 +299,17 @@ fn attempt(
         wrong,
         ..empty(Status::Done, parts)
     })
+}
+
+/// The error where a metric is no finite number.
+fn check_finite(metrics: &BTreeMap<String, f64>) -> Result<(), LearningError> {
+    match metrics.iter().find(|(_, value)| !value.is_finite()) {
+        Some((name, value)) => {
+            let reason = format!("{name} on the test rows is {value}");
+            Err(LearningError::Numerical { operation: "scoring", reason })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Runs a path: its points are the curve of the record.

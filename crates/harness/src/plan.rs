@@ -293,110 +293,108 @@ impl Cell<'_> {
         archive: &dyn Fn(&Key) -> Option<Arc<Tuning>>,
         trials: &mut Vec<Trial>,
     ) -> Result<(), HarnessError> {
-        let Self { spec, variant, dataset, method, registered } = *self;
-        let entry = Catalogue::builtin().find(dataset)?;
+        let entry = Catalogue::builtin().find(self.dataset)?;
         let protocol = self.protocol();
         let task = protocol.task(entry.task);
         let shape = Shape { rows: entry.rows, features: entry.features, task };
-        if !registered.tasks.include(shape.task) {
+        if !self.registered.tasks.include(shape.task) {
             return Ok(());
         }
-        let cut = cut(profile, dataset);
+        let cut = cut(profile, self.dataset);
         let nothing = crate::spec::VariantRule::default();
-        let rule = variant.dataset.get(dataset).unwrap_or(&nothing);
-        let defaults = (registered.defaults)(&shape);
-        let known = |settings: &Settings| known_to(&defaults, settings);
+        let rule = self.variant.dataset.get(self.dataset).unwrap_or(&nothing);
+        let defaults = (self.registered.defaults)(&shape);
+        // Nothing to tune, nothing tuned: the majority class needs no candidates.
+        let tuner = self.tuner(self.registered, &shape, selection.grid);
+        let (fixed, given) = self.settings(&defaults, &rule.settings, tuner.is_some());
+        let limits = [profile.repeats, cut.repeats, selection.repeats, rule.repeats];
+        let version = selection.versions.get(&entry.name).or(entry.fingerprint.as_ref());
+        let search = tuner.map(|tuner| Search {
+            budget: self.budget(&tuner),
+            tuner,
+            fixed,
+            rows: cut.rows,
+            allowed: profile.tune.unwrap_or(true),
+        });
+        let shared = Shared {
+            protocol,
+            settings: given,
+            fingerprint: version.cloned().unwrap_or_default(),
+            complete: cut.rows.is_none() && cut.at_most.is_empty() && entry.subset_of.is_none(),
+            weight: weight(&shape, 1.0),
+        };
+        for repeat in 0..self.repeats(limits) {
+            let mut trial = self.trial(&shared, repeat);
+            if let Some(search) = &search {
+                search.enter(&mut trial, archive);
+            }
+            apply(&cut, &defaults, &mut trial);
+            trials.push(trial);
+        }
+        Ok(())
+    }
+
+    /// The settings that stay fixed in a search, and those that a trial has without one or tries first in one.
+    fn settings(&self, defaults: &Settings, rule: &Settings, tuned: bool) -> (Settings, Settings) {
+        let Self { spec, variant, dataset, method, .. } = *self;
+        let known = |settings: &Settings| known_to(defaults, settings);
         let own = method.settings_on(dataset);
         let fixed = known(&variant.settings).overridden_by(&own);
         let speaks_of_it =
             variant.given && (spec.given_to.is_empty() || spec.given_to.contains(&method.name));
         let of_dataset =
             spec.given.get(dataset).filter(|_| speaks_of_it).cloned().unwrap_or_default();
-        let of_dataset = known(&of_dataset.overridden_by(&rule.settings));
+        let of_dataset = known(&of_dataset.overridden_by(rule));
         // Without a tuner the dataset's settings say more than the variant's; with one, what the
         // variant fixes stays fixed.
-        // Nothing to tune, nothing tuned: the majority class needs no candidates.
-        let tuner = self.tuner(registered, &shape, selection.grid);
-        let given = match &tuner {
-            None => known(&variant.settings).overridden_by(&of_dataset).overridden_by(&own),
-            Some(_) => {
-                of_dataset.overridden_by(&known(&method.first_on(dataset))).overridden_by(&fixed)
-            }
+        let given = if tuned {
+            of_dataset.overridden_by(&known(&method.first_on(dataset))).overridden_by(&fixed)
+        } else {
+            known(&variant.settings).overridden_by(&of_dataset).overridden_by(&own)
         };
+        (fixed, given)
+    }
 
-        let limits = [profile.repeats, cut.repeats, selection.repeats, rule.repeats];
-        let version = selection.versions.get(&entry.name).or(entry.fingerprint.as_ref());
-        let fingerprint = version.cloned().unwrap_or_default();
-        let budget = tuner.as_ref().map(|tuner| self.budget(tuner));
-        for repeat in 0..self.repeats(limits) {
-            let streams = Streams::root(spec.seed)
+    /// A repeat without a search, before anything is cut.
+    fn trial(&self, shared: &Shared, repeat: u32) -> Trial {
+        let Self { spec, variant, dataset, method, registered } = *self;
+        let split = shared.protocol.split.map(|rule| rule.of_repeat(repeat));
+        let protocol = Protocol { split, ..shared.protocol };
+        let settings = shared.settings.clone();
+        let key = Key {
+            schema: SCHEMA,
+            artefact: spec.artefact.clone(),
+            variant: variant.name.clone(),
+            dataset: dataset.to_owned(),
+            fingerprint: shared.fingerprint.clone(),
+            method: method.name.clone(),
+            revision: registered.revision,
+            settings: by_name(&settings),
+            tuning: Value::Null,
+            protocol: self.protocol_key(&protocol),
+            repeat,
+            seed: spec.seed,
+            limits: self.limits(),
+        };
+        Trial {
+            key,
+            digest: String::new(),
+            label: method.label.clone().unwrap_or_else(|| registered.title.to_owned()),
+            protocol,
+            settings,
+            anchor: Settings::new(),
+            tuning: TuningSource::None,
+            streams: Streams::root(spec.seed)
                 .child(spec.streams())
                 .child(dataset)
-                .child(&format!("repeat {repeat}"));
-            let protocol =
-                Protocol { split: protocol.split.map(|rule| rule.of_repeat(repeat)), ..protocol };
-            let protocol_key = self.protocol_key(&protocol);
-            let key = |settings: &Settings, tuning: Value| Key {
-                schema: SCHEMA,
-                artefact: spec.artefact.clone(),
-                variant: variant.name.clone(),
-                dataset: dataset.to_owned(),
-                fingerprint: fingerprint.clone(),
-                method: method.name.clone(),
-                revision: registered.revision,
-                settings: settings.iter().map(|(k, v)| (k.to_owned(), v.clone())).collect(),
-                tuning,
-                protocol: protocol_key.clone(),
-                repeat,
-                seed: spec.seed,
-                limits: self.limits(),
-            };
-            let mut trial = Trial {
-                key: key(&given, Value::Null),
-                digest: String::new(),
-                label: method.label.clone().unwrap_or_else(|| registered.title.to_owned()),
-                protocol,
-                settings: given.clone(),
-                anchor: Settings::new(),
-                tuning: TuningSource::None,
-                streams,
-                look_every: spec.look_every(dataset),
-                look_at_losses: spec.look_at_losses(dataset),
-                keep_predictions: spec.keep_predictions,
-                repeats_of_paper: spec.repeats_of_paper(dataset),
-                complete: cut.rows.is_none() && cut.at_most.is_empty() && entry.subset_of.is_none(),
-                weight: weight(&shape, 1.0),
-            };
-            if let (Some(tuner), Some(budget)) = (tuner.clone(), &budget) {
-                let mut part = budget.clone();
-                part["part"] = json!("tuning");
-                let mut tuning = key(&fixed, part);
-                if matches!(protocol.split, Some(SplitRule::Official { .. })) {
-                    tuning.repeat = 0;
-                }
-                tuning.limits.clear();
-                // Fewer rows are another training part, of which nothing was tuned. Of what else is cut the
-                // tuning speaks as of any setting that a study fixes: the trial keeps the cut value.
-                if let Some(rows) = cut.rows {
-                    tuning.protocol.insert("rows".to_owned(), json!(protocol.rows_cut(rows)));
-                }
-                let archived = archive(&tuning);
-                if profile.tune.unwrap_or(true) || archived.is_some() {
-                    trial.key = key(&fixed, budget.clone());
-                    // The limit of time is of the study's own budget.
-                    trial.key.limits.retain(|name, _| tuner.grid.is_none() || name != "seconds");
-                    trial.settings = fixed.clone();
-                    trial.anchor = given.clone();
-                    trial.weight *= if archived.is_some() { 1.0 } else { tuner.cost() };
-                    trial.tuning = TuningSource::Tuner { tuner, key: Box::new(tuning), archived };
-                } else {
-                    trial.key.tuning = json!("given settings: no tuning of these rows is archived");
-                }
-            }
-            apply(&cut, &defaults, &mut trial);
-            trials.push(trial);
+                .child(&format!("repeat {repeat}")),
+            look_every: spec.look_every(dataset),
+            look_at_losses: spec.look_at_losses(dataset),
+            keep_predictions: spec.keep_predictions,
+            repeats_of_paper: spec.repeats_of_paper(dataset),
+            complete: shared.complete,
+            weight: shared.weight,
         }
-        Ok(())
     }
 
     /// The tuner of the dataset in this variant, or of the method, or of the variant. It searches the printed grid
@@ -449,6 +447,65 @@ impl Cell<'_> {
         let bytes = self.spec.bytes.map(|bytes| ("bytes".to_owned(), json!(bytes)));
         seconds.into_iter().chain(bytes).collect()
     }
+}
+
+/// What all repeats of a cell have in common.
+struct Shared {
+    protocol: Protocol,
+    settings: Settings,
+    fingerprint: String,
+    complete: bool,
+    weight: f64,
+}
+
+/// The search that all repeats of a cell have in common.
+struct Search {
+    tuner: Tuner,
+    /// What a key says of it.
+    budget: Value,
+    /// The settings that it leaves as they are.
+    fixed: Settings,
+    /// The profile's cut of the training rows.
+    rows: Option<usize>,
+    /// Whether the profile searches where the archive has no tuning.
+    allowed: bool,
+}
+
+impl Search {
+    /// Takes a trial's settings from the search, where the archive has it or the profile allows it.
+    fn enter(&self, trial: &mut Trial, archive: &dyn Fn(&Key) -> Option<Arc<Tuning>>) {
+        let Self { tuner, budget, fixed, .. } = self;
+        let key = |tuning: Value| Key { settings: by_name(fixed), tuning, ..trial.key.clone() };
+        let mut part = budget.clone();
+        part["part"] = json!("tuning");
+        let mut tuning = key(part);
+        if matches!(trial.protocol.split, Some(SplitRule::Official { .. })) {
+            tuning.repeat = 0;
+        }
+        tuning.limits.clear();
+        // Fewer rows are another training part, of which nothing was tuned. Of what else is cut the
+        // tuning speaks as of any setting that a study fixes: the trial keeps the cut value.
+        if let Some(rows) = self.rows {
+            tuning.protocol.insert("rows".to_owned(), json!(trial.protocol.rows_cut(rows)));
+        }
+        let archived = archive(&tuning);
+        if self.allowed || archived.is_some() {
+            trial.key = key(budget.clone());
+            // The limit of time is of the study's own budget.
+            trial.key.limits.retain(|name, _| tuner.grid.is_none() || name != "seconds");
+            trial.anchor = std::mem::replace(&mut trial.settings, fixed.clone());
+            trial.weight *= if archived.is_some() { 1.0 } else { tuner.cost() };
+            let (tuner, key) = (tuner.clone(), Box::new(tuning));
+            trial.tuning = TuningSource::Tuner { tuner, key, archived };
+        } else {
+            trial.key.tuning = json!("given settings: no tuning of these rows is archived");
+        }
+    }
+}
+
+/// Settings as a key holds them.
+fn by_name(settings: &Settings) -> BTreeMap<String, Value> {
+    settings.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
 /// The settings among these that a method with these defaults has.

@@ -235,6 +235,41 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<Summary, HarnessError> {
     let mut summary = Summary::default();
+    let (mut chains, weight) = unrecorded(trials, runner, options, &mut summary)?;
+    progress.begin(summary.trials, summary.recorded, weight);
+    if options.until.is_none() {
+        heaviest_first(&mut chains);
+    }
+    // A chain has one dataset: that of its tuning.
+    let left = chains.iter().fold(BTreeMap::new(), |mut left, chain| {
+        *left.entry(chain[0].key.dataset.clone()).or_default() += 1;
+        left
+    });
+    // A worker without a chain only costs memory.
+    let workers = options.jobs.clamp(1, chains.len().max(1));
+    let queue = Mutex::new(VecDeque::from(chains));
+    let shared = Mutex::new(Shared { summary, left, error: None });
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| work(&queue, runner, options.until, progress, &shared));
+        }
+    });
+    let Shared { mut summary, error, .. } =
+        shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    summary.interrupted = runner.stop.interrupted();
+    match error {
+        Some(error) => Err(error),
+        None => Ok(summary),
+    }
+}
+
+/// The chains of a shard's trials that are to run, and their weight. The others are counted.
+fn unrecorded<'a>(
+    trials: &'a [Trial],
+    runner: &Runner<'_>,
+    options: &Options,
+    summary: &mut Summary,
+) -> Result<(Vec<Vec<&'a Trial>>, f64), HarnessError> {
     let mut chains: Vec<Vec<&Trial>> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut weight = 0.0;
@@ -260,41 +295,21 @@ pub fn run(
             }
         }
     }
-    progress.begin(summary.trials, summary.recorded, weight);
+    Ok((chains, weight))
+}
+
+/// Datasets together, the heaviest first: a dataset is loaded once and the last trials are short.
+fn heaviest_first(chains: &mut [Vec<&Trial>]) {
     let heavy = |chain: &[&Trial]| chain.iter().map(|trial| trial.weight).sum::<f64>();
-    // Datasets together, the heaviest first: a dataset is loaded once and the last trials are short.
     let dataset_weight: BTreeMap<&str, f64> =
         chains.iter().flatten().fold(BTreeMap::new(), |mut totals, trial| {
             *totals.entry(trial.key.dataset.as_str()).or_default() += trial.weight;
             totals
         });
-    if options.until.is_none() {
-        chains.sort_by(|a, b| {
-            let total = |chain: &[&Trial]| dataset_weight[chain[0].key.dataset.as_str()];
-            total(b).total_cmp(&total(a)).then(heavy(b).total_cmp(&heavy(a)))
-        });
-    }
-    // A chain has one dataset: that of its tuning.
-    let left = chains.iter().fold(BTreeMap::new(), |mut left, chain| {
-        *left.entry(chain[0].key.dataset.clone()).or_default() += 1;
-        left
+    chains.sort_by(|a, b| {
+        let total = |chain: &[&Trial]| dataset_weight[chain[0].key.dataset.as_str()];
+        total(b).total_cmp(&total(a)).then(heavy(b).total_cmp(&heavy(a)))
     });
-    // A worker without a chain only costs memory.
-    let workers = options.jobs.clamp(1, chains.len().max(1));
-    let queue = Mutex::new(VecDeque::from(chains));
-    let shared = Mutex::new(Shared { summary, left, error: None });
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| work(&queue, runner, options.until, progress, &shared));
-        }
-    });
-    let Shared { mut summary, error, .. } =
-        shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    summary.interrupted = runner.stop.interrupted();
-    match error {
-        Some(error) => Err(error),
-        None => Ok(summary),
-    }
 }
 
 /// What trials that share a tuning have in common, and others have for themselves.

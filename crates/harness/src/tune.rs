@@ -415,6 +415,32 @@ fn keep_distinct(
     candidates.truncate(count);
 }
 
+/// What a search tries: the points of its grid, or else anchors and draws, over them what is fixed.
+fn candidates(
+    space: &Space,
+    (fixed, anchor): (&Settings, &Settings),
+    tuner: &Tuner,
+    streams: &Streams,
+    completed: impl Fn(&Settings) -> BTreeMap<String, Value>,
+) -> Vec<Settings> {
+    // Of draws that are left out for having been drawn before others take the place, while there are any.
+    let drawn = tuner.candidates.saturating_mul(if tuner.sparing { 4 } else { 1 });
+    let mut candidates: Vec<Settings> = space
+        .candidates(drawn, &mut streams.rng("candidates"))
+        .iter()
+        .map(|candidate| candidate.clone().overridden_by(fixed))
+        .collect();
+    if tuner.sparing {
+        keep_distinct(&mut candidates, tuner.candidates, completed);
+    }
+    if let Some(grid) = &tuner.grid {
+        // What the grid does not name is what the paper or its code gives.
+        let point = |point: Settings| anchor.clone().overridden_by(&point).overridden_by(fixed);
+        candidates = grid.points().into_iter().map(point).collect();
+    }
+    candidates
+}
+
 /// Tunes `method` on the training part alone.
 ///
 /// Candidates are `fixed` overridden by the anchor, by the space's anchors, and by seeded draws.
@@ -494,8 +520,6 @@ pub fn tune_on(
     let mut space = (method.space)(&shape);
     if own {
         leave_idle(&mut space, method, &shape, fixed);
-    }
-    if tuner.defaults_first {
         put_first(&mut space, &defaults, whole);
     }
     let mut space = in_case(space, &defaults.clone().overridden_by(fixed), tuner);
@@ -506,21 +530,7 @@ pub fn tune_on(
         .resource
         .and_then(|name| fixed.get(name).or_else(|| defaults.get(name)))
         .and_then(Value::as_f64);
-    // Of draws that are left out for having been drawn before others take the place, while there are any.
-    let drawn = tuner.candidates.saturating_mul(if tuner.sparing { 4 } else { 1 });
-    let mut candidates: Vec<Settings> = space
-        .candidates(drawn, &mut streams.rng("candidates"))
-        .iter()
-        .map(|candidate| candidate.clone().overridden_by(fixed))
-        .collect();
-    if tuner.sparing {
-        keep_distinct(&mut candidates, tuner.candidates, whole);
-    }
-    if let Some(grid) = &tuner.grid {
-        // What the grid does not name is what the paper or its code gives.
-        let point = |point: Settings| anchor.clone().overridden_by(&point).overridden_by(fixed);
-        candidates = grid.points().into_iter().map(point).collect();
-    }
+    let candidates = candidates(&space, (fixed, anchor), tuner, streams, whole);
     let rows = (tuner.of_rows && method.resource == Some("cap")).then(|| parts[0].train.rows());
     let rungs = tuner.climbed(candidates.len(), tuner.rungs(full, rows));
     let first = candidates.first().cloned();

@@ -118,55 +118,60 @@ impl Bars {
         segments
     }
 
+    /// A row from `y` on: its name, its bar and its line. It returns where the next begins.
+    fn add_row(&self, row: &Bar, mut y: f64, out: &mut String) -> f64 {
+        let (ink, quiet) = (rgb(INK), rgb(MUTED));
+        let all: usize = row.counts.iter().sum();
+        let _ = write!(
+            out,
+            "<g role=\"img\" aria-label=\"{}\">\n<text x=\"12\" y=\"{}\" font-weight=\"700\" fill=\"{ink}\">{}</text>\n\
+             <text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{quiet}\">{all} cells</text>\n",
+            html(&self.label(row)),
+            y + LETTERS,
+            html(&row.name),
+            WIDTH + 12.0,
+            y + LETTERS
+        );
+        y += LETTERS + 7.0;
+        for Segment { start, share, text, ground, ink } in self.segments(row) {
+            // Borders on whole pixels leave no seam.
+            let (x, end) = ((WIDTH * start).round(), (WIDTH * (start + share)).round());
+            let width = end - x;
+            let _ = writeln!(
+                out,
+                "<rect x=\"{}\" y=\"{y}\" width=\"{width}\" height=\"{HEIGHT}\" fill=\"{ground}\"/>",
+                x + 12.0
+            );
+            if !text.is_empty() {
+                let (x, y) = (x + 12.0 + width / 2.0, y + HEIGHT / 2.0 + LETTERS * 0.36);
+                let _ = writeln!(
+                    out,
+                    "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" fill=\"{ink}\">{text}</text>"
+                );
+            }
+        }
+        y += HEIGHT;
+        for line in wrapped(&row.line) {
+            let _ = writeln!(
+                out,
+                "<text x=\"12\" y=\"{}\" font-size=\"{SMALL}\" fill=\"{ink}\">{}</text>",
+                y + SMALL + 5.0,
+                html(line)
+            );
+            y += SMALL + 5.0;
+        }
+        y += if row.line.is_empty() { 0.0 } else { 4.0 };
+        out.push_str("</g>\n");
+        y + 14.0
+    }
+
     /// All bars and the legend as one SVG, to be read on a phone too.
     pub fn svg(&self) -> String {
-        let rgb = |color: plotters::style::RGBColor| hex([color.0, color.1, color.2]);
-        let (ink, quiet) = (rgb(INK), rgb(MUTED));
+        let ink = rgb(INK);
         let mut out = String::new();
         let mut y = 12.0;
         for row in &self.rows {
-            let all: usize = row.counts.iter().sum();
-            let _ = write!(
-                out,
-                "<g role=\"img\" aria-label=\"{}\">\n<text x=\"12\" y=\"{}\" font-weight=\"700\" fill=\"{ink}\">{}</text>\n\
-                 <text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{quiet}\">{all} cells</text>\n",
-                html(&self.label(row)),
-                y + LETTERS,
-                html(&row.name),
-                WIDTH + 12.0,
-                y + LETTERS
-            );
-            y += LETTERS + 7.0;
-            for Segment { start, share, text, ground, ink } in self.segments(row) {
-                // Borders on whole pixels leave no seam.
-                let (x, end) = ((WIDTH * start).round(), (WIDTH * (start + share)).round());
-                let width = end - x;
-                let _ = writeln!(
-                    out,
-                    "<rect x=\"{}\" y=\"{y}\" width=\"{width}\" height=\"{HEIGHT}\" fill=\"{ground}\"/>",
-                    x + 12.0
-                );
-                if !text.is_empty() {
-                    let (x, y) = (x + 12.0 + width / 2.0, y + HEIGHT / 2.0 + LETTERS * 0.36);
-                    let _ = writeln!(
-                        out,
-                        "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" fill=\"{ink}\">{text}</text>"
-                    );
-                }
-            }
-            y += HEIGHT;
-            for line in wrapped(&row.line) {
-                let _ = writeln!(
-                    out,
-                    "<text x=\"12\" y=\"{}\" font-size=\"{SMALL}\" fill=\"{ink}\">{}</text>",
-                    y + SMALL + 5.0,
-                    html(line)
-                );
-                y += SMALL + 5.0;
-            }
-            y += if row.line.is_empty() { 0.0 } else { 4.0 };
-            out.push_str("</g>\n");
-            y += 14.0;
+            y = self.add_row(row, y, &mut out);
         }
         for (at, (_, name, color)) in self.shown().enumerate() {
             let x = 12.0 + WIDTH / 2.0 * (at % 2) as f64;
@@ -189,6 +194,11 @@ impl Bars {
             rgb(CARD)
         )
     }
+}
+
+/// A colour of the drawing, for CSS and SVG.
+fn rgb(color: plotters::style::RGBColor) -> String {
+    hex([color.0, color.1, color.2])
 }
 
 fn hex([r, g, b]: [u8; 3]) -> String {

@@ -107,8 +107,13 @@ pub(crate) fn latex(text: &str) -> String {
     out
 }
 
-/// LaTeX's name of a mathematical sign.
+/// LaTeX's code of a character that is mathematics.
 fn mathematics(c: char) -> Option<&'static str> {
+    sign(c).or_else(|| raised_or_lowered(c)).or_else(|| greek(c))
+}
+
+/// LaTeX's name of a mathematical sign.
+fn sign(c: char) -> Option<&'static str> {
     Some(match c {
         'ᵀ' => "^{\\top}",
         'ℓ' => "\\ell",
@@ -141,6 +146,13 @@ fn mathematics(c: char) -> Option<&'static str> {
         '‡' => "\\ddagger",
         '°' => "^{\\circ}",
         '′' => "'",
+        _ => return None,
+    })
+}
+
+/// A digit or sign above or below the line.
+fn raised_or_lowered(c: char) -> Option<&'static str> {
+    Some(match c {
         '⁰' => "^{0}",
         '¹' => "^{1}",
         '²' => "^{2}",
@@ -164,6 +176,13 @@ fn mathematics(c: char) -> Option<&'static str> {
         '₇' => "_{7}",
         '₈' => "_{8}",
         '₉' => "_{9}",
+        _ => return None,
+    })
+}
+
+/// LaTeX's name of a Greek letter.
+fn greek(c: char) -> Option<&'static str> {
+    Some(match c {
         'α' => "\\alpha",
         'β' => "\\beta",
         'γ' => "\\gamma",

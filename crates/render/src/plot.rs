@@ -70,76 +70,32 @@ impl<'a> Layout<'a> {
             many => 320.0 * many as f64,
         };
         let inner = width - 2.0 * EDGE - beside;
-        let cell = (inner - GAP * (columns - 1) as f64) / columns as f64;
-        let plot_height = match columns {
-            1 if !figure.compact => 320.0,
-            // Names of points and of rows need room.
-            1 => figure.panels.iter().map(named).fold(220.0, f64::max).min(500.0),
-            _ => 220.0,
+        let grid = Grid {
+            columns,
+            cell: (inner - GAP * (columns - 1) as f64) / columns as f64,
+            plot_height: match columns {
+                1 if !figure.compact => 320.0,
+                // Names of points and of rows need room.
+                1 => figure.panels.iter().map(named).fold(220.0, f64::max).min(500.0),
+                _ => 220.0,
+            },
         };
-
-        // The widest of all tick labels decides the left margin, so that panels line up.
-        let mut rulers = Vec::with_capacity(panels);
-        let mut left: f64 = 0.0;
         let scales = scales(figure, columns);
-        for (panel, (heights, _)) in figure.panels.iter().zip(&scales) {
-            let margin = if panel.raster.is_some() { 0.0 } else { 0.05 };
-            let y = Ruler::new(&panel.y, heights.iter().copied(), margin, plot_height, 42.0)?;
-            for (_, name) in &y.ticks {
-                left = left.max(canvas.width(name, TICK)?);
-            }
-            let filled = bars(panel) > 0 || panel.raster.is_some();
-            // Error bars stand beside their values.
-            let aside = panel.series.iter().any(|series| series.style == Style::Whiskers);
-            let margin = match (filled, aside) {
-                (true, _) => 0.0,
-                (_, true) => 0.06,
-                _ => 0.03,
-            };
-            let x = Ruler::new(&panel.x, widths(panel), margin, cell - 60.0, 62.0)?;
-            rulers.push((x, y));
-        }
+        let (rulers, ticks) = rulers(figure, &scales, &grid, canvas)?;
         let labelled = figure.panels.iter().any(|panel| !panel.y.label.is_empty());
-        left += 9.0 + if labelled { 20.0 } else { 0.0 };
+        let left = ticks + (9.0 + if labelled { 20.0 } else { 0.0 });
         let alone = (columns == 1 && panels == 1 && !figure.compact && legend == Legend::Below)
             .then(|| (&figure.panels[0], &rulers[0]));
-        let direct = alone.is_some_and(|(panel, (x, y))| ends_apart(panel, x, y, plot_height));
-        let mut right: f64 = 10.0;
-        for (palest, darkest) in
-            figure.panels.iter().filter_map(|own| own.raster.as_ref()?.scale.as_ref())
-        {
-            let wide = canvas.width(palest, TICK)?.max(canvas.width(darkest, TICK)?);
-            right = right.max(wide + data::SHADE_BAR + 12.0);
-        }
-        if direct {
-            for entry in entries.iter().filter(|entry| entry.style.is_some()) {
-                right = f64::max(right, canvas.width(&entry.text, LABEL)? + 10.0);
-            }
-        }
+        let direct = alone.is_some_and(|(panel, (x, y))| ends_apart(panel, x, y, grid.plot_height));
+        let at_ends = entries.iter().filter(|entry| direct && entry.style.is_some());
+        let right = beside_frame(figure, at_ends, canvas)?;
         let in_legend: Vec<Entry> =
             entries.iter().filter(|entry| !direct || entry.style.is_none()).cloned().collect();
 
         let titled = figure.panels.iter().any(|panel| !panel.title.is_empty());
         let top = if titled { 24.0 } else { 8.0 };
-        let mut frames = Vec::with_capacity(panels);
-        let mut y0 = EDGE;
-        for (row, panels) in figure.panels.chunks(columns).enumerate() {
-            let first = frames.len();
-            let mut bottom: f64 = 0.0;
-            for (column, panel) in panels.iter().enumerate() {
-                let (x, y) = rulers[row * columns + column].clone();
-                let x0 = EDGE + column as f64 * (cell + GAP);
-                let from = (x0 + left, y0 + top);
-                let to = (x0 + cell - right, y0 + top + plot_height);
-                let (upright, depth) = below(&x, to.0 - from.0, canvas)?;
-                bottom = bottom.max(depth);
-                let scale = scales[row * columns + column].1;
-                let cell = ((x0, y0), (x0 + cell, to.1));
-                frames.push(Frame { panel, x, y, from, to, cell, upright, scale });
-            }
-            frames[first..].iter_mut().for_each(|frame| frame.cell.1.1 += bottom);
-            y0 += top + plot_height + bottom + GAP / 2.0;
-        }
+        let margins = Margins { left, right, top };
+        let (frames, mut y0) = grid.frames(figure, &rulers, &scales, &margins, canvas)?;
         let (legend_at, legend_width) = match legend {
             Legend::Right => ((width - EDGE - beside + GAP, EDGE + top), beside - GAP),
             _ => ((EDGE + left, y0), width - 2.0 * EDGE - left),
@@ -182,6 +138,101 @@ impl<'a> Layout<'a> {
             Legend::Right => legend::stack(&self.entries, self.legend_at, canvas),
         }
     }
+}
+
+/// How the panels stand: in how many columns, and the width of each and the height of its data.
+struct Grid {
+    columns: usize,
+    cell: f64,
+    plot_height: f64,
+}
+
+/// What a panel has around its data, but for what stands below.
+struct Margins {
+    left: f64,
+    right: f64,
+    top: f64,
+}
+
+impl Grid {
+    /// The panels row by row, and where the last row ends.
+    fn frames<'a, DB: DrawingBackend>(
+        &self,
+        figure: &'a Figure,
+        rulers: &[(Ruler, Ruler)],
+        scales: &[(Vec<f64>, &'static str)],
+        &Margins { left, right, top }: &Margins,
+        canvas: &Canvas<DB>,
+    ) -> Result<(Vec<Frame<'a>>, f64), RenderError> {
+        let mut frames = Vec::with_capacity(rulers.len());
+        let mut y0 = EDGE;
+        for panels in figure.panels.chunks(self.columns) {
+            let first = frames.len();
+            let mut bottom: f64 = 0.0;
+            for panel in panels {
+                let at = frames.len();
+                let ((x, y), scale) = (rulers[at].clone(), scales[at].1);
+                let x0 = EDGE + (at - first) as f64 * (self.cell + GAP);
+                let from = (x0 + left, y0 + top);
+                let to = (x0 + self.cell - right, y0 + top + self.plot_height);
+                let (upright, depth) = below(&x, to.0 - from.0, canvas)?;
+                bottom = bottom.max(depth);
+                let cell = ((x0, y0), (x0 + self.cell, to.1));
+                frames.push(Frame { panel, x, y, from, to, cell, upright, scale });
+            }
+            frames[first..].iter_mut().for_each(|frame| frame.cell.1.1 += bottom);
+            y0 += top + self.plot_height + bottom + GAP / 2.0;
+        }
+        Ok((frames, y0))
+    }
+}
+
+/// The rulers of each panel, and the widest of all tick labels: it decides the left margin, so that panels line up.
+fn rulers<DB: DrawingBackend>(
+    figure: &Figure,
+    scales: &[(Vec<f64>, &str)],
+    grid: &Grid,
+    canvas: &Canvas<DB>,
+) -> Result<(Vec<(Ruler, Ruler)>, f64), RenderError> {
+    let mut rulers = Vec::with_capacity(figure.panels.len());
+    let mut widest: f64 = 0.0;
+    for (panel, (heights, _)) in figure.panels.iter().zip(scales) {
+        let margin = if panel.raster.is_some() { 0.0 } else { 0.05 };
+        let y = Ruler::new(&panel.y, heights.iter().copied(), margin, grid.plot_height, 42.0)?;
+        for (_, name) in &y.ticks {
+            widest = widest.max(canvas.width(name, TICK)?);
+        }
+        let filled = bars(panel) > 0 || panel.raster.is_some();
+        // Error bars stand beside their values.
+        let aside = panel.series.iter().any(|series| series.style == Style::Whiskers);
+        let margin = match (filled, aside) {
+            (true, _) => 0.0,
+            (_, true) => 0.06,
+            _ => 0.03,
+        };
+        let x = Ruler::new(&panel.x, widths(panel), margin, grid.cell - 60.0, 62.0)?;
+        rulers.push((x, y));
+    }
+    Ok((rulers, widest))
+}
+
+/// The right margin: room for the scales of shades, and for names at the ends of lines.
+fn beside_frame<'a, DB: DrawingBackend>(
+    figure: &Figure,
+    at_ends: impl Iterator<Item = &'a Entry>,
+    canvas: &Canvas<DB>,
+) -> Result<f64, RenderError> {
+    let mut right: f64 = 10.0;
+    for (palest, darkest) in
+        figure.panels.iter().filter_map(|own| own.raster.as_ref()?.scale.as_ref())
+    {
+        let wide = canvas.width(palest, TICK)?.max(canvas.width(darkest, TICK)?);
+        right = right.max(wide + data::SHADE_BAR + 12.0);
+    }
+    for entry in at_ends {
+        right = f64::max(right, canvas.width(&entry.text, LABEL)? + 10.0);
+    }
+    Ok(right)
 }
 
 impl Frame<'_> {

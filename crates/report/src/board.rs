@@ -5,7 +5,7 @@ use crate::rendered::Head;
 use crate::results_table::{missing_by_variant, not_run};
 use crate::{CellReport, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
 use mercer_render::{
-    Axis, Cell, Column, Figure, Legend, Mark, Panel, Raster, Row, Series, Table,
+    Axis, Cell, Column, Diagram, Figure, Legend, Mark, Panel, Raster, Row, Series, Table,
     critical_difference, probability, shade,
 };
 use mercer_statistics::{
@@ -53,18 +53,7 @@ impl Board {
         let study = context.cells(&self.study)?;
         let cells: Vec<&StudyCell> =
             study.1.iter().filter(|cell| self.variants.contains(&cell.key().variant)).collect();
-        let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for cell in cells.iter().filter(|cell| not_run(context, cell)) {
-            missing.entry(&cell.key().dataset).or_default().push(&cell.key().method);
-        }
-        let mut datasets: Vec<&str> = Vec::new();
-        for cell in &cells {
-            let name = cell.key().dataset.as_str();
-            let there = !missing.contains_key(name) && !context.missing.contains_key(name);
-            if there && !datasets.contains(&name) {
-                datasets.push(name);
-            }
-        }
+        let (datasets, missing) = covered(context, &cells);
         let ranked = ranked(&cells, &datasets);
         let reports = cells.iter().map(|cell| CellReport::of(artefact.id, cell, None)).collect();
         let mut rendered = Rendered { cells: reports, ..Rendered::default() };
@@ -88,35 +77,11 @@ impl Board {
                 found.critical_difference
             ));
         }
-        // Of a dataset that nobody was run on, its name is enough.
-        let methods = ranked.len();
-        let (none, some): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            missing.into_iter().partition(|(_, lacking)| lacking.len() >= methods);
-        if !none.is_empty() {
-            let names: Vec<&str> = none.into_keys().collect();
-            table = table.note(format!("Not run yet: {}.", names.join(", ")));
-        }
-        if !some.is_empty() {
-            let words = missing_by_variant(&some);
-            table = table.note(format!("Left out, since not every method was run: {words}."));
-        }
+        table = lacking(missing, ranked.len()).into_iter().fold(table, Table::note);
         let order: Vec<&Ranked<'_>> = found.methods.iter().map(|one| &ranked[one.method]).collect();
         rendered.tables = vec![table, scores(artefact, &order, &datasets)];
-        let named: Vec<(String, f64)> =
-            found.methods.iter().map(|one| (ranked[one.method].label(), one.mean_rank)).collect();
-        let mut diagram = critical_difference(
-            format!("{}-ranks", artefact.id),
-            "Mean ranks, the best on the left",
-            &named,
-            found.critical_difference,
-        )?;
-        diagram.caption = if found.apart {
-            "A bar joins methods that do not differ significantly (Nemenyi, 5 %).".to_owned()
-        } else {
-            "No two methods differ significantly, by Friedman's test or Nemenyi's critical difference.".to_owned()
-        };
         rendered.drawings = vec![
-            Drawing::Diagram(diagram),
+            Drawing::Diagram(mean_ranks(artefact, &ranked, &found)?),
             Drawing::Figure(self.costs(artefact, &ranked, &found)),
             Drawing::Figure(map(artefact, &order, &datasets)),
         ];
@@ -263,6 +228,66 @@ impl Ranked<'_> {
         let all: Vec<f64> = self.cells.iter().filter_map(of_cell).collect();
         summarise(&all).map(|times| times.median)
     }
+}
+
+/// The datasets on which all was run, and by dataset the methods that were not run on it.
+fn covered<'a>(
+    context: &RenderContext<'_>,
+    cells: &[&'a StudyCell],
+) -> (Vec<&'a str>, BTreeMap<&'a str, Vec<&'a str>>) {
+    let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| not_run(context, cell)) {
+        missing.entry(&cell.key().dataset).or_default().push(&cell.key().method);
+    }
+    let mut datasets: Vec<&str> = Vec::new();
+    for cell in cells {
+        let name = cell.key().dataset.as_str();
+        let there = !missing.contains_key(name) && !context.missing.contains_key(name);
+        if there && !datasets.contains(&name) {
+            datasets.push(name);
+        }
+    }
+    (datasets, missing)
+}
+
+/// Notes on the datasets that are left out: those that no method was run on, and those that some were.
+fn lacking(missing: BTreeMap<&str, Vec<&str>>, methods: usize) -> Vec<String> {
+    // Of a dataset that nobody was run on, its name is enough.
+    let (none, some): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        missing.into_iter().partition(|(_, lacking)| lacking.len() >= methods);
+    let mut notes = Vec::new();
+    if !none.is_empty() {
+        let names: Vec<&str> = none.into_keys().collect();
+        notes.push(format!("Not run yet: {}.", names.join(", ")));
+    }
+    if !some.is_empty() {
+        let words = missing_by_variant(&some);
+        notes.push(format!("Left out, since not every method was run: {words}."));
+    }
+    notes
+}
+
+/// The mean ranks on a line, with the critical difference.
+fn mean_ranks(
+    artefact: Head<'_>,
+    ranked: &[Ranked<'_>],
+    found: &Standings,
+) -> Result<Diagram, ExperimentError> {
+    let named: Vec<(String, f64)> =
+        found.methods.iter().map(|one| (ranked[one.method].label(), one.mean_rank)).collect();
+    let mut diagram = critical_difference(
+        format!("{}-ranks", artefact.id),
+        "Mean ranks, the best on the left",
+        &named,
+        found.critical_difference,
+    )?;
+    diagram.caption = if found.apart {
+        "A bar joins methods that do not differ significantly (Nemenyi, 5 %).".to_owned()
+    } else {
+        "No two methods differ significantly, by Friedman's test or Nemenyi's critical difference."
+            .to_owned()
+    };
+    Ok(diagram)
 }
 
 /// Every method with its score on each dataset.

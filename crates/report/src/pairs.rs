@@ -63,20 +63,7 @@ pub(crate) fn render(
     }
     let errors = studies.values().flat_map(|study| &study.1);
     let errors = errors.into_iter().any(|cell| !cell.metric().larger_is_better());
-    let gain = if errors {
-        "with minus without for accuracy (percentage points), without minus with for RMSE"
-    } else {
-        "with minus without, in percentage points of accuracy"
-    };
-    let mut table = Table::new(artefact.id, artefact.title)
-        .caption(format!(
-            "{} A positive gain means that the change helps.",
-            artefact.caption
-        ))
-        .note(format!("Gain: {gain}. Interval (95 %) and p corrected: corrected resampled t-test over paired splits."))
-        .note("p naive: paired t-test. p Holm: adjusted over the datasets of a section.")
-        .columns(["Dataset", "Metric"].map(Column::left))
-        .columns(["With", "Without", "Gain", "Interval", "p naive", "p corrected", "p Holm", "Pairs"].map(Column::right));
+    let mut table = headed(artefact, errors);
     let side = |side: &Side| {
         let Side { study, variant, method } = side.clone();
         let of_side =
@@ -100,36 +87,9 @@ pub(crate) fn render(
             holm(&tested.map(|(.., test)| test.p_corrected).collect::<Vec<_>>())?.into_iter();
         let mut gains = Vec::new();
         for (with, without, test) in &found {
-            let larger = with.metric().larger_is_better();
-            let sign = if larger { 1.0 } else { -1.0 };
-            let (low, high) = test.interval;
-            let interval = if larger { (low, high) } else { (-high, -low) };
             gains.extend(common_errors(with, without).map(relative_gain));
             cells.push(report(artefact.id, with, test));
-            let said = |p: f64| Cell::text(probability(p)).sort(p);
-            let [naive, corrected, together] = match test.untested() {
-                Some(why) => ["-", why, "-"].map(Cell::text),
-                None => [
-                    test.p_naive.map_or_else(|| Cell::text("-"), said),
-                    said(test.p_corrected),
-                    adjusted.next().map_or_else(|| Cell::text("-"), said),
-                ],
-            };
-            table = table.row(
-                Row::new([
-                    Cell::text(&with.key().dataset),
-                    Cell::text(with.metric().name()),
-                    shown(with, without),
-                    shown(without, with),
-                    Cell::text(gained(sign * test.difference)).sort(sign * test.difference),
-                    bracketed(interval),
-                    naive,
-                    corrected,
-                    together,
-                    Cell::number(test.pairs as f64, 0),
-                ])
-                .under(&pair.name),
-            );
+            table = table.row(row(with, without, test, &mut adjusted).under(&pair.name));
         }
         if let Some(note) = over_datasets(&pair.name, &gains)? {
             table = table.note(note);
@@ -140,6 +100,58 @@ pub(crate) fn render(
         table = table.note(note);
     }
     Ok(Rendered { tables: vec![table], drawings: Vec::new(), cells })
+}
+
+/// The table without a row; with `errors` it says how gains of errors are meant.
+fn headed(artefact: Head<'_>, errors: bool) -> Table {
+    let gain = if errors {
+        "with minus without for accuracy (percentage points), without minus with for RMSE"
+    } else {
+        "with minus without, in percentage points of accuracy"
+    };
+    Table::new(artefact.id, artefact.title)
+        .caption(format!(
+            "{} A positive gain means that the change helps.",
+            artefact.caption
+        ))
+        .note(format!("Gain: {gain}. Interval (95 %) and p corrected: corrected resampled t-test over paired splits."))
+        .note("p naive: paired t-test. p Holm: adjusted over the datasets of a section.")
+        .columns(["Dataset", "Metric"].map(Column::left))
+        .columns(["With", "Without", "Gain", "Interval", "p naive", "p corrected", "p Holm", "Pairs"].map(Column::right))
+}
+
+/// The row of a dataset. A test takes the next of the adjusted p.
+fn row(
+    with: &StudyCell,
+    without: &StudyCell,
+    test: &Comparison,
+    adjusted: &mut impl Iterator<Item = f64>,
+) -> Row {
+    let larger = with.metric().larger_is_better();
+    let sign = if larger { 1.0 } else { -1.0 };
+    let (low, high) = test.interval;
+    let interval = if larger { (low, high) } else { (-high, -low) };
+    let said = |p: f64| Cell::text(probability(p)).sort(p);
+    let [naive, corrected, together] = match test.untested() {
+        Some(why) => ["-", why, "-"].map(Cell::text),
+        None => [
+            test.p_naive.map_or_else(|| Cell::text("-"), said),
+            said(test.p_corrected),
+            adjusted.next().map_or_else(|| Cell::text("-"), said),
+        ],
+    };
+    Row::new([
+        Cell::text(&with.key().dataset),
+        Cell::text(with.metric().name()),
+        shown(with, without),
+        shown(without, with),
+        Cell::text(gained(sign * test.difference)).sort(sign * test.difference),
+        bracketed(interval),
+        naive,
+        corrected,
+        together,
+        Cell::number(test.pairs as f64, 0),
+    ])
 }
 
 /// Which of these sides have planned cells without a record, and which have datasets that are not there: a row

@@ -53,53 +53,9 @@ pub fn write(
     out: &Path,
 ) -> Result<Written, ExperimentError> {
     let mut folder = Folder { root: out.to_owned(), files: 0 };
-    let render = |artefact: &&'static Artefact| -> Result<(&Artefact, Rendered), ExperimentError> {
-        let mut own = artefact.render(context)?;
-        if context.profile == PIPE
-            && !(artefact.studies.is_empty() && artefact.simulations.is_empty())
-        {
-            mark(&mut own);
-        }
-        if let Some(again) = context.again
-            && let Some(note) = again.of_artefact(context, artefact)?.note()
-        {
-            add_note(&mut own, &note);
-        }
-        Ok((*artefact, own))
-    };
-    let rendered: Vec<(&Artefact, Rendered)> =
-        artefacts.par_iter().map(render).collect::<Result<_, _>>()?;
-    for table in rendered.iter().flat_map(|(_, rendered)| &rendered.tables) {
-        folder.put(&format!("{}.md", table.id), table.to_markdown().as_bytes())?;
-        folder.put(&format!("{}.csv", table.id), table.to_csv().as_bytes())?;
-    }
-    for drawing in rendered.iter().flat_map(|(_, rendered)| &rendered.drawings) {
-        let (id, svg) = match drawing {
-            Drawing::Figure(figure) => {
-                folder.put(&format!("{}.csv", figure.id), figure.csv().as_bytes())?;
-                (&figure.id, figure.svg()?)
-            }
-            Drawing::Diagram(diagram) => (&diagram.id, diagram.svg()?),
-        };
-        folder.put(&format!("{id}.svg"), svg.as_bytes())?;
-    }
-    let mut claim_results = Vec::new();
-    for (paper, _) in context.catalogue.sections() {
-        if artefacts.iter().any(|artefact| paper_of(artefact) == *paper) {
-            let checked: Vec<Vec<ClaimResult>> = context
-                .catalogue
-                .claims(paper)?
-                .par_iter()
-                .map(|claim| claim.check(context))
-                .collect::<Result<_, _>>()?;
-            let mut own: Vec<ClaimResult> = checked.into_iter().flatten().collect();
-            adjust_family(&mut own)?;
-            if context.profile == PIPE {
-                own.iter_mut().for_each(ClaimResult::unjudged);
-            }
-            claim_results.extend(own);
-        }
-    }
+    let rendered = rendered(context, artefacts)?;
+    put_drawn(&rendered, &mut folder)?;
+    let claim_results = checked(context, artefacts)?;
     let bars = overview(context.catalogue.papers(), &rendered, &claim_results);
     if !bars.rows.is_empty() {
         folder.put("overview.svg", bars.svg().as_bytes())?;
@@ -120,11 +76,7 @@ pub fn write(
         folder.put(&report.file, page.as_bytes())?;
     }
     folder.put("search.js", search_index(&reports).as_bytes())?;
-    let answers = answers(context.catalogue, &claim_results)?;
-    folder.put("answers.md", in_words(&answers).as_bytes())?;
-    let by_rule =
-        by_rule(context.catalogue, &claim_results).map(|table| table.to_markdown()).join("\n");
-    folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())?;
+    put_answers(context, &claim_results, &mut folder)?;
     context.records.sound()?;
     let summary = Summary {
         profile: context.profile.to_owned(),
@@ -150,6 +102,87 @@ pub fn write(
         summary,
         numbers,
     })
+}
+
+/// The artefacts with their tables and drawings, and what these need said of the profile and of a second run.
+fn rendered<'a>(
+    context: &RenderContext<'_>,
+    artefacts: &[&'a Artefact],
+) -> Result<Vec<(&'a Artefact, Rendered)>, ExperimentError> {
+    let render = |artefact: &&'a Artefact| -> Result<(&'a Artefact, Rendered), ExperimentError> {
+        let mut own = artefact.render(context)?;
+        if context.profile == PIPE
+            && !(artefact.studies.is_empty() && artefact.simulations.is_empty())
+        {
+            mark(&mut own);
+        }
+        if let Some(again) = context.again
+            && let Some(note) = again.of_artefact(context, artefact)?.note()
+        {
+            add_note(&mut own, &note);
+        }
+        Ok((*artefact, own))
+    };
+    artefacts.par_iter().map(render).collect()
+}
+
+/// Writes each table and drawing by itself.
+fn put_drawn(
+    rendered: &[(&Artefact, Rendered)],
+    folder: &mut Folder,
+) -> Result<(), ExperimentError> {
+    for table in rendered.iter().flat_map(|(_, rendered)| &rendered.tables) {
+        folder.put(&format!("{}.md", table.id), table.to_markdown().as_bytes())?;
+        folder.put(&format!("{}.csv", table.id), table.to_csv().as_bytes())?;
+    }
+    for drawing in rendered.iter().flat_map(|(_, rendered)| &rendered.drawings) {
+        let (id, svg) = match drawing {
+            Drawing::Figure(figure) => {
+                folder.put(&format!("{}.csv", figure.id), figure.csv().as_bytes())?;
+                (&figure.id, figure.svg()?)
+            }
+            Drawing::Diagram(diagram) => (&diagram.id, diagram.svg()?),
+        };
+        folder.put(&format!("{id}.svg"), svg.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The claims of the papers that these artefacts are of, a paper a family.
+fn checked(
+    context: &RenderContext<'_>,
+    artefacts: &[&Artefact],
+) -> Result<Vec<ClaimResult>, ExperimentError> {
+    let mut results = Vec::new();
+    for (paper, _) in context.catalogue.sections() {
+        if artefacts.iter().any(|artefact| paper_of(artefact) == *paper) {
+            let checked: Vec<Vec<ClaimResult>> = context
+                .catalogue
+                .claims(paper)?
+                .par_iter()
+                .map(|claim| claim.check(context))
+                .collect::<Result<_, _>>()?;
+            let mut own: Vec<ClaimResult> = checked.into_iter().flatten().collect();
+            adjust_family(&mut own)?;
+            if context.profile == PIPE {
+                own.iter_mut().for_each(ClaimResult::unjudged);
+            }
+            results.extend(own);
+        }
+    }
+    Ok(results)
+}
+
+/// Writes which claims hold, and what the rule that decides them changed.
+fn put_answers(
+    context: &RenderContext<'_>,
+    claims: &[ClaimResult],
+    folder: &mut Folder,
+) -> Result<(), ExperimentError> {
+    let answers = answers(context.catalogue, claims)?;
+    folder.put("answers.md", in_words(&answers).as_bytes())?;
+    let by_rule = by_rule(context.catalogue, claims).map(|table| table.to_markdown()).join("\n");
+    folder.put("claims-by-rule.md", format!("{BY_RULE}\n\n{by_rule}").as_bytes())
 }
 
 /// Writes the notes that belong to these artefacts, with a link from the audits of their paper.

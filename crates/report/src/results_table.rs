@@ -1,21 +1,23 @@
 //! A printed table of accuracies or errors beside ours: datasets down, methods across, a line a
 //! variant.
 
+mod entry;
+
 use crate::cell::{LEVEL, best_of};
-use crate::comparison::{BY_CHOICE, CLASSES, badge, counts, decided, drawer, word};
+use crate::comparison::{BY_CHOICE, CLASSES, counts, decided, word};
 use crate::published::PublishedCell;
 use crate::query::{Query, spelled};
 use crate::rendered::{Head, PublishedNumber};
 use crate::{
     CellReport, Comparison, Drawing, ExperimentError, RenderContext, Rendered, StudyCell, compare,
 };
+use mercer_harness::Variant;
 use mercer_learning::Metric;
 use mercer_records::Key;
-use mercer_render::{Cell, Column, Kind, Row, Table, probability};
+use mercer_render::{Cell, Column, Row, Table};
 use mercer_statistics::{Judgement, Ours, Verdict, verdict, verdict_on_error};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 /// What is compared, and with which printed table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -80,6 +82,32 @@ const VERDICTS: [&str; 7] = [
 /// What needs no learning; the ones that fit the task share a column.
 const TRIVIAL: [&str; 3] = ["majority", "mean", "zero"];
 
+/// The columns of these.
+const TRIVIAL_HEADS: [&str; 2] = ["majority / mean", "zero"];
+
+/// What every line of a table is made from.
+struct Source<'a, 'b> {
+    context: &'a RenderContext<'b>,
+    artefact: Head<'a>,
+    cells: &'a [StudyCell],
+    /// The printed cells, and the repeats behind each.
+    printed: &'a [PublishedCell],
+    repeats: usize,
+    /// The methods of the columns.
+    slots: &'a [&'a str],
+}
+
+/// A table while its lines are added, and what its lines leave to be said below it.
+#[derive(Default)]
+struct Filled<'a> {
+    table: Table,
+    reports: Vec<CellReport>,
+    /// Variants with the datasets of lines without any number.
+    not_run: BTreeMap<&'a str, Vec<&'a str>>,
+    /// Variants and datasets with a cell that was not run.
+    gaps: (BTreeSet<&'a str>, BTreeSet<&'a str>),
+}
+
 impl ResultsTable {
     /// The table, and how many cells came out which way.
     ///
@@ -93,87 +121,18 @@ impl ResultsTable {
         let study = context.cells(&self.study)?;
         let (spec, cells) = &*study;
         let (repeats, printed) = context.catalogue.published(&self.paper)?;
-        let mut table = Table::new(artefact.id, artefact.title)
-            .caption(self.caption(cells))
-            .columns([Column::left("Variant")]);
         let baselines = self.baselines(cells);
-        let own = self.columns.iter().map(|(_, printed)| printed.as_str());
-        table = table.columns(own.map(|head| Column::right(head).under("the paper's methods")));
-        let trivial = ["majority / mean", "zero"];
-        let heads = baselines.iter().map(|(_, label)| label.as_str()).chain(trivial);
-        table = table.columns(heads.map(|head| Column::right(head).under("for reference")));
         let own = self.columns.iter().chain(&baselines).map(|(name, _)| name.as_str());
-        let slots: Vec<&str> = own.chain(trivial).collect();
-        let mut reports = Vec::new();
-        let mut not_run_lines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        let mut gaps = (BTreeSet::new(), BTreeSet::new());
+        let slots: Vec<&str> = own.chain(TRIVIAL_HEADS).collect();
+        let source = Source { context, artefact, cells, printed: &printed, repeats, slots: &slots };
+        let table = self.headed(artefact, cells, &baselines);
+        let mut filled = Filled { table, ..Filled::default() };
         for dataset in &spec.datasets {
-            let of_dataset: Vec<&StudyCell> =
-                cells.iter().filter(|cell| cell.key().dataset == *dataset).collect();
-            if of_dataset.is_empty() || superseded(dataset, cells) {
-                continue;
-            }
-            let metric = of_dataset[0].metric().name();
-            let (whole, group) = match of_dataset[0].subset_of() {
-                Some(whole) => (whole, format!("{whole} ({metric}; a subset of its rows)")),
-                None => (dataset.as_str(), format!("{dataset} ({metric})")),
-            };
-            table = table.row(self.published_row(&printed, whole, slots.len()).under(&group));
-            for variant in &spec.variants {
-                let row: Vec<&StudyCell> = of_dataset
-                    .iter()
-                    .copied()
-                    .filter(|cell| cell.key().variant == variant.name)
-                    .collect();
-                if row.is_empty() {
-                    continue;
-                }
-                let mut line = vec![Cell::text(&variant.name)];
-                // As in print: marks and tests are among the paper's own methods. A reference is held
-                // against the best of these, and changes no mark.
-                // What has not been solved is no method's best.
-                let own: Vec<&StudyCell> = row
-                    .iter()
-                    .copied()
-                    .filter(|cell| self.of_paper(&cell.key().method) && !cell.unsolved())
-                    .collect();
-                let best = best_of(&own);
-                let first = reports.len();
-                for slot in &slots {
-                    let found = row.iter().copied().find(|cell| fills(cell, slot));
-                    let Some(cell) = found else {
-                        line.push(Cell::text(""));
-                        continue;
-                    };
-                    let control = self.controls.contains(&variant.name);
-                    let theirs = printed.iter().filter(|_| !control).find(|published| {
-                        published.dataset == whole
-                            && self
-                                .columns
-                                .iter()
-                                .any(|(own, theirs)| own == slot && *theirs == published.method)
-                    });
-                    let report = self.report(context, artefact, cell, best, theirs, repeats)?;
-                    let report = Self::explained(context, cell.key(), report)?;
-                    line.push(self.show(context, artefact, cell, &report));
-                    reports.push(report);
-                }
-                let lacking = |r: &CellReport| r.note.as_deref() == Some(NOT_RUN);
-                if reports[first..].iter().any(lacking) {
-                    gaps.0.insert(variant.name.as_str());
-                    gaps.1.insert(dataset.as_str());
-                }
-                // A line without a number says nothing that the note below does not.
-                if reports[first..].iter().all(lacking) {
-                    let line = not_run_lines.entry(variant.name.as_str()).or_default();
-                    line.push(dataset.as_str());
-                } else {
-                    table = table.row(Row::new(line).under(&group));
-                }
-            }
+            self.add_dataset(&source, dataset, &spec.variants, &mut filled)?;
         }
-        if !not_run_lines.is_empty() {
-            let lines = missing_by_variant(&not_run_lines);
+        let Filled { mut table, reports, not_run, gaps } = filled;
+        if !not_run.is_empty() {
+            let lines = missing_by_variant(&not_run);
             table = table.note(format!("Not run yet, so without a line: {lines}."));
         }
         if !gaps.0.is_empty() {
@@ -193,6 +152,103 @@ impl ResultsTable {
             drawings: ranks.map(Drawing::Diagram).into_iter().collect(),
             cells: reports,
         })
+    }
+
+    /// The table without a line.
+    fn headed(
+        &self,
+        artefact: Head<'_>,
+        cells: &[StudyCell],
+        baselines: &[(String, String)],
+    ) -> Table {
+        let own = self.columns.iter().map(|(_, printed)| printed.as_str());
+        let heads = baselines.iter().map(|(_, label)| label.as_str()).chain(TRIVIAL_HEADS);
+        Table::new(artefact.id, artefact.title)
+            .caption(self.caption(cells))
+            .columns([Column::left("Variant")])
+            .columns(own.map(|head| Column::right(head).under("the paper's methods")))
+            .columns(heads.map(|head| Column::right(head).under("for reference")))
+    }
+
+    /// Adds the lines of a dataset: the published one, and one a variant.
+    fn add_dataset<'a>(
+        &self,
+        source: &Source<'_, '_>,
+        dataset: &'a str,
+        variants: &'a [Variant],
+        filled: &mut Filled<'a>,
+    ) -> Result<(), ExperimentError> {
+        let of_dataset: Vec<&StudyCell> =
+            source.cells.iter().filter(|cell| cell.key().dataset == dataset).collect();
+        if of_dataset.is_empty() || superseded(dataset, source.cells) {
+            return Ok(());
+        }
+        let metric = of_dataset[0].metric().name();
+        let (whole, group) = match of_dataset[0].subset_of() {
+            Some(whole) => (whole, format!("{whole} ({metric}; a subset of its rows)")),
+            None => (dataset, format!("{dataset} ({metric})")),
+        };
+        let published = self.published_row(source.printed, whole, source.slots.len());
+        filled.table.rows.push(published.under(&group));
+        for Variant { name, .. } in variants {
+            let row = of_dataset.iter().copied().filter(|cell| cell.key().variant == *name);
+            let row: Vec<&StudyCell> = row.collect();
+            if row.is_empty() {
+                continue;
+            }
+            let (line, reports) = self.line_of(source, name, &row, whole)?;
+            let lacking = |r: &CellReport| r.note.as_deref() == Some(NOT_RUN);
+            if reports.iter().any(lacking) {
+                filled.gaps.0.insert(name.as_str());
+                filled.gaps.1.insert(dataset);
+            }
+            // A line without a number says nothing that the note below does not.
+            if reports.iter().all(lacking) {
+                filled.not_run.entry(name.as_str()).or_default().push(dataset);
+            } else {
+                filled.table.rows.push(Row::new(line).under(&group));
+            }
+            filled.reports.extend(reports);
+        }
+        Ok(())
+    }
+
+    /// The cells of a variant on a dataset, which is `whole` in print, with their reports.
+    fn line_of(
+        &self,
+        source: &Source<'_, '_>,
+        variant: &str,
+        row: &[&StudyCell],
+        whole: &str,
+    ) -> Result<(Vec<Cell>, Vec<CellReport>), ExperimentError> {
+        let Source { context, artefact, repeats, .. } = *source;
+        let (mut line, mut reports) = (vec![Cell::text(variant)], Vec::new());
+        // As in print: marks and tests are among the paper's own methods. A reference is held
+        // against the best of these, and changes no mark.
+        // What has not been solved is no method's best.
+        let own: Vec<&StudyCell> = row
+            .iter()
+            .copied()
+            .filter(|cell| self.of_paper(&cell.key().method) && !cell.unsolved())
+            .collect();
+        let best = best_of(&own);
+        let control = self.controls.iter().any(|name| name == variant);
+        for slot in source.slots {
+            let Some(cell) = row.iter().copied().find(|cell| fills(cell, slot)) else {
+                line.push(Cell::text(""));
+                continue;
+            };
+            let theirs = source.printed.iter().filter(|_| !control).find(|published| {
+                let named =
+                    |(own, theirs): &(String, String)| own == slot && *theirs == published.method;
+                published.dataset == whole && self.columns.iter().any(named)
+            });
+            let report = self.report(context, artefact, cell, best, theirs, repeats)?;
+            let report = Self::explained(context, cell.key(), report)?;
+            line.push(self.show(context, artefact, cell, &report));
+            reports.push(report);
+        }
+        Ok((line, reports))
     }
 
     fn caption(&self, cells: &[StudyCell]) -> String {
@@ -334,105 +390,6 @@ impl ResultsTable {
         Ok(report)
     }
 
-    fn show(
-        &self,
-        context: &RenderContext<'_>,
-        artefact: Head<'_>,
-        cell: &StudyCell,
-        report: &CellReport,
-    ) -> Cell {
-        let (Some(mean), Some(std)) = (report.mean, report.std) else {
-            let note = report.note.clone().unwrap_or_default();
-            let again = format!("mercer reproduce {} --dataset {}", artefact.id, report.dataset);
-            let remedy = match note.as_str() {
-                // What runs it stands below the table.
-                NOT_RUN => String::new(),
-                "data missing" => format!("mercer data fetch {}", report.dataset),
-                _ if cell.without_score().next().is_some() => format!("{again} --retry-failed"),
-                _ => again,
-            };
-            return Cell::missing(note, remedy);
-        };
-        // One repeat has no deviation.
-        let value = if report.repeats > 1 {
-            Cell::mean_std(mean, std, 2)
-        } else {
-            Cell::text(mercer_render::number(mean, 2))
-        };
-        let mut shown =
-            value.repeats(format!("{}/{}", report.repeats, report.repeats_of_paper)).sort(mean);
-        if report.best {
-            shown = shown.bold();
-        } else if self.of_paper(&report.method) && !cell.unsolved() && level_with_the_best(report) {
-            shown = shown.underline();
-        }
-        let side = || self.side(cell, report).map(|text| (text, Kind::Muted));
-        if let Some((text, kind)) = badge(report).or_else(side) {
-            shown = shown.badge(text, kind);
-        }
-        let tests = match (report.p_naive, report.p_corrected) {
-            _ if report.pairs > 1 && report.degenerate && report.p_corrected == Some(1.0) => {
-                "equal on every pair".to_owned()
-            }
-            _ if report.pairs > 1 && report.degenerate => "no spread over the pairs".to_owned(),
-            (None, Some(corrected)) if !report.p_mcnemar.is_empty() => {
-                format!("one seed; p over test rows {}", probability(corrected))
-            }
-            _ if report.pairs == 1 => "one pair".to_owned(),
-            (Some(naive), Some(corrected)) => {
-                let mut said =
-                    format!("p to best {} (naive {})", probability(corrected), probability(naive));
-                if !report.p_mcnemar.is_empty() {
-                    // Of a few thousand rows that disagree it may be less than the least number.
-                    let word = |&p: &f64| {
-                        if p == 0.0 { "below 1e-300".to_owned() } else { probability(p) }
-                    };
-                    let each: Vec<String> = report.p_mcnemar.iter().map(word).collect();
-                    let _ = write!(said, "; McNemar {}", each.join(", "));
-                }
-                said
-            }
-            _ => String::new(),
-        };
-        let tuning = if cell.tuning() == crate::cell::NOT_TUNED { "not tuned" } else { "" };
-        let capped = cell.capped().map_or_else(String::new, |(used, offered)| {
-            format!("on {used:.0} of {offered:.0} rows")
-        });
-        let because = match &report.finding {
-            Some(finding) => {
-                shown = shown.link(format!("finding-{finding}"));
-                format!("see {finding}")
-            }
-            None => String::new(),
-        };
-        let ended = cell.open_in_words().unwrap_or_default();
-        let again = context.again.map_or_else(String::new, |again| again.of_cell(cell));
-        let detail: Vec<&str> = [tests.as_str(), tuning, &capped, &ended, &because, &again]
-            .into_iter()
-            .filter(|t| !t.is_empty())
-            .collect();
-        let shown = if detail.is_empty() { shown } else { shown.detail(detail.join("; ")) };
-        // What did not come out again is for everybody.
-        if context.again.is_some_and(|again| again.differs(cell)) {
-            shown
-        } else {
-            shown.drawer(drawer(report))
-        }
-    }
-
-    /// On which side of the paper's best method the corrected test finds a reference.
-    fn side(&self, cell: &StudyCell, report: &CellReport) -> Option<String> {
-        let difference = report.over_best?;
-        let tested = report.pairs > 1 && !report.degenerate && !self.of_paper(&report.method);
-        let found = tested && report.p_corrected.is_some_and(|p| p < LEVEL);
-        let word = if cell.better(difference, 0.0) {
-            "significantly better"
-        } else {
-            "significantly worse"
-        };
-        found.then(|| format!("{word} {difference:+.2}"))
-    }
-
     /// Whether the scaling of a dataset in a variant was chosen because it comes nearer to the print.
     fn chosen_by_print(&self, variant: &str, dataset: &str) -> bool {
         self.chosen.get(variant).is_some_and(|own| own.iter().any(|name| name == dataset))
@@ -548,13 +505,6 @@ pub(crate) fn judge(
     } else {
         verdict_on_error(&ours, &theirs)?
     })
-}
-
-/// Whether the corrected test finds the cell no worse than the best. Of one pair it says nothing; pairs
-/// without spread are level where they are all alike.
-fn level_with_the_best(report: &CellReport) -> bool {
-    let alike = !report.degenerate || report.p_corrected == Some(1.0);
-    report.pairs > 1 && alike && report.p_corrected.is_some_and(|p| p >= LEVEL)
 }
 
 #[cfg(test)]

@@ -142,8 +142,8 @@ pub fn survey(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usize)
     }
 }
 
-fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usize), DataError> {
-    let wrong = |problem: String| DataError::format(file.name(), problem);
+/// Refuses options that name columns where columns have no names.
+fn check_nameless(file: &RowFile, options: &SchemaOptions) -> Result<(), DataError> {
     for (flag, given) in [
         ("--target", options.target.is_some()),
         ("--drop", !options.drop.is_empty()),
@@ -167,6 +167,12 @@ fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usi
         let problem = "is svmlight, in which nan is missing: --missing means nothing".to_owned();
         return Err(DataError::flag(file.name(), problem));
     }
+    Ok(())
+}
+
+fn survey_sparse(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usize), DataError> {
+    let wrong = |problem: String| DataError::format(file.name(), problem);
+    check_nameless(file, options)?;
     let mut rows = file.rows()?;
     let mut count = 0;
     let mut known = BTreeSet::new();
@@ -245,59 +251,17 @@ fn survey_table(file: &RowFile, options: &SchemaOptions) -> Result<(Schema, usiz
         return Err(wrong(format!("needs at least one input column beside the target{hint}")));
     }
     options.limits.check(file.name(), 1, inputs.len())?;
-    let own = |at: &usize, forced| {
-        let counts_missing = options.missing_is_category || literal.contains(at);
-        Seen::new(Asked { forced, counts_missing, dashes_are_missing: options.missing.is_none() })
-    };
-    let is_category = |at: &usize| forced.contains(at) || file.declares_categories(*at);
-    let mut seen: Vec<Seen> = inputs.iter().map(|at| own(at, is_category(at))).collect();
-    let mut targets = Targets::new();
     let wanted = Wanted { target, inputs: &inputs, literal: &literal };
+    let is_category = |at: &usize| forced.contains(at) || file.declares_categories(*at);
+    let mut seen: Vec<Seen> =
+        inputs.iter().map(|at| wanted.unseen(*at, options, is_category(at))).collect();
+    let mut targets = Targets::new();
     let count = look(file, &heads, options, wanted, &mut seen, &mut targets)?;
     if count == 0 {
         let problem = if *named { "has column names but no rows" } else { "holds no rows" };
         return Err(wrong(problem.to_owned()));
     }
-    let column = |at: usize, content: Holds| InputColumn {
-        name: names[at].clone(),
-        position: at,
-        literal: literal.contains(&at),
-        own_missing: options.missing_is_category && content != Holds::Numbers,
-        content,
-    };
-    let (mut columns, mut mixed) = (Vec::new(), Vec::new());
-    for (&at, seen) in inputs.iter().zip(seen) {
-        let name = &names[at];
-        let verdict = seen.conclude(name, count, options.categories);
-        match verdict.map_err(|(line, problem)| heads.fault(file, line, problem))? {
-            Verdict::Holds(content) => {
-                columns.push(column(at, content));
-            }
-            Verdict::Mixed => mixed.push(at),
-            // The comma at the end of every line, again.
-            Verdict::Nothing if heads.blank[at] => dropped.push((at, name.clone())),
-            Verdict::Nothing => {
-                return Err(wrong(format!(
-                    "column `{name}` is missing in every row; leave it out (--drop {})",
-                    shell_word(name)
-                )));
-            }
-        }
-    }
-    if !mixed.is_empty() {
-        let mut seen: Vec<Seen> = mixed.iter().map(|at| own(at, true)).collect();
-        let wanted = Wanted { inputs: &mixed, ..wanted };
-        look(file, &heads, options, wanted, &mut seen, &mut Targets::new())?;
-        for (at, seen) in mixed.into_iter().zip(seen) {
-            let name = &names[at];
-            let verdict = seen.conclude(name, count, options.categories);
-            let verdict = verdict.map_err(|(line, problem)| heads.fault(file, line, problem))?;
-            if let Verdict::Holds(content) = verdict {
-                columns.push(column(at, content));
-            }
-        }
-        columns.sort_by_key(|column| column.position);
-    }
+    let columns = columns_of(file, &heads, options, wanted, (seen, count), &mut dropped)?;
     if columns.is_empty() {
         return Err(wrong("has no input column that holds anything".to_owned()));
     }
@@ -343,6 +307,76 @@ struct Wanted<'a> {
     literal: &'a [usize],
 }
 
+impl Wanted<'_> {
+    /// An input before any row.
+    fn unseen(&self, at: usize, options: &SchemaOptions, forced: bool) -> Seen {
+        let counts_missing = options.missing_is_category || self.literal.contains(&at);
+        Seen::new(Asked { forced, counts_missing, dashes_are_missing: options.missing.is_none() })
+    }
+
+    /// An input after all rows.
+    fn column(
+        &self,
+        at: usize,
+        name: &str,
+        options: &SchemaOptions,
+        content: Holds,
+    ) -> InputColumn {
+        InputColumn {
+            name: name.to_owned(),
+            position: at,
+            literal: self.literal.contains(&at),
+            own_missing: options.missing_is_category && content != Holds::Numbers,
+            content,
+        }
+    }
+}
+
+/// The inputs that hold anything, by what was seen of them in so many rows, and where they are mixed by a second look.
+fn columns_of(
+    file: &RowFile,
+    heads: &Heads,
+    options: &SchemaOptions,
+    wanted: Wanted<'_>,
+    (seen, count): (Vec<Seen>, usize),
+    dropped: &mut Vec<(usize, String)>,
+) -> Result<Vec<InputColumn>, DataError> {
+    let (mut columns, mut mixed) = (Vec::new(), Vec::new());
+    for (&at, seen) in wanted.inputs.iter().zip(seen) {
+        let name = &heads.names[at];
+        let verdict = seen.conclude(name, count, options.categories);
+        match verdict.map_err(|(line, problem)| heads.fault(file, line, problem))? {
+            Verdict::Holds(content) => columns.push(wanted.column(at, name, options, content)),
+            Verdict::Mixed => mixed.push(at),
+            // The comma at the end of every line, again.
+            Verdict::Nothing if heads.blank[at] => dropped.push((at, name.clone())),
+            Verdict::Nothing => {
+                let problem = format!(
+                    "column `{name}` is missing in every row; leave it out (--drop {})",
+                    shell_word(name)
+                );
+                return Err(DataError::format(file.name(), problem));
+            }
+        }
+    }
+    if !mixed.is_empty() {
+        let mut seen: Vec<Seen> =
+            mixed.iter().map(|at| wanted.unseen(*at, options, true)).collect();
+        let again = Wanted { inputs: &mixed, ..wanted };
+        look(file, heads, options, again, &mut seen, &mut Targets::new())?;
+        for (&at, seen) in mixed.iter().zip(seen) {
+            let name = &heads.names[at];
+            let verdict = seen.conclude(name, count, options.categories);
+            let verdict = verdict.map_err(|(line, problem)| heads.fault(file, line, problem))?;
+            if let Verdict::Holds(content) = verdict {
+                columns.push(wanted.column(at, name, options, content));
+            }
+        }
+        columns.sort_by_key(|column| column.position);
+    }
+    Ok(columns)
+}
+
 /// A pass over the rows: takes note of the target and of some columns, and counts the rows.
 fn look(
     file: &RowFile,
@@ -373,37 +407,9 @@ fn look(
             return Err(heads.fault(file, line, problem));
         }
         let text = field.text();
-        let comma = column::comma_remedy(&text);
-        if let (true, Some(plain)) = (options.kind != Some(Kind::Classification), comma) {
-            let problem = format!(
-                "the target `{text}` (column `{name}`) is a number with a comma; {plain}, read all numbers so \
-                 (--decimal ,), or ask for classes (--task classification)"
-            );
-            return Err(heads.fault(file, line, problem));
-        }
         if options.kind != Some(Kind::Classification)
-            && let Some(plain) = column::with_thousands(&text)
+            && let Some(problem) = target::disguised(name, &text)
         {
-            let problem = format!(
-                "the target `{text}` (column `{name}`) is a number with its thousands apart; write {plain}, or \
-                 ask for classes (--task classification)"
-            );
-            return Err(heads.fault(file, line, problem));
-        }
-        if options.kind != Some(Kind::Classification)
-            && let Some(plain) = column::of_an_accountant(&text)
-        {
-            let problem = format!(
-                "the target `{text}` (column `{name}`) is a negative number as accountants write it; write {plain}, \
-                 or ask for classes (--task classification)"
-            );
-            return Err(heads.fault(file, line, problem));
-        }
-        if options.kind != Some(Kind::Classification) && column::with_sign(&text) {
-            let problem = format!(
-                "the target `{text}` (column `{name}`) is a number with a sign; write the number alone, \
-                 or ask for classes (--task classification)"
-            );
             return Err(heads.fault(file, line, problem));
         }
         targets.see(&text, field.number(), line);

@@ -30,7 +30,7 @@ pub fn slurm(array: &Array<'_>, launch: &Launch) -> String {
     let head = directives(array, launch);
     let [directory, program, campaign] = [&launch.directory, &launch.program, &launch.campaign]
         .map(|path| quoted(&path.display().to_string()));
-    let Array { mib, minutes, .. } = array;
+    let (minutes, ending) = (array.minutes, ending(array.mib));
     format!(
         r#"#!/bin/bash
 {head}
@@ -57,7 +57,14 @@ while [ "$trapped" ]; do
   ended=$?
 done
 [ -z "$watch" ] || kill "$watch" 2>/dev/null
-[ "$ended" -ge 128 ] || [ "$ended" -eq 1 ] || exit "$ended"
+{ending}"#
+    )
+}
+
+/// The rest of the script: what becomes of a task whose worker has ended.
+fn ending(mib: u64) -> String {
+    format!(
+        r#"[ "$ended" -ge 128 ] || [ "$ended" -eq 1 ] || exit "$ended"
 task="${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
 if ! job=" $(scontrol --oneliner show job "$task") "; then
   echo "no answer from Slurm after status $ended; not queued again"

@@ -53,68 +53,59 @@ use std::collections::BTreeSet;
 /// # Errors
 /// [`RenderError::Frame`] if the library refuses.
 pub fn to_frame(records: &[Record]) -> Result<DataFrame, RenderError> {
-    let texts = |name: &str, get: &dyn Fn(&Record) -> String| {
-        column(name, records.iter().map(get).collect::<Vec<_>>())
-    };
-    let options = |name: &str, get: &dyn Fn(&Record) -> Option<String>| {
-        column(name, records.iter().map(get).collect::<Vec<_>>())
-    };
-    let counts = |name: &str, get: &dyn Fn(&Record) -> u64| {
-        column(name, records.iter().map(get).collect::<Vec<_>>())
-    };
-    let small = |name: &str, get: &dyn Fn(&Record) -> u32| {
-        column(name, records.iter().map(get).collect::<Vec<_>>())
-    };
-
     let mut columns = vec![
-        texts("trial", &trial),
-        small("schema", &|r| r.key.schema),
-        texts("artefact", &|r| r.key.artefact.clone()),
-        texts("variant", &|r| stored_variant(&r.key.variant).to_owned()),
-        texts("dataset", &|r| r.key.dataset.clone()),
-        texts("fingerprint", &|r| r.key.fingerprint.clone()),
-        texts("method", &|r| r.key.method.clone()),
-        small("revision", &|r| r.key.revision),
-        texts("settings", &|r| canonical(&r.key.settings)),
-        texts("tuning", &|r| canonical(&r.key.tuning)),
-        texts("protocol", &|r| canonical(&r.key.protocol)),
-        small("repeat", &|r| r.key.repeat),
-        counts("seed", &|r| r.key.seed),
-        texts("limits", &|r| canonical(&r.key.limits)),
-        texts("status", &|r| canonical(&r.result.status).trim_matches('"').to_owned()),
-        options("error", &|r| r.result.error.clone()),
+        values(records, "trial", trial),
+        values(records, "schema", |r| r.key.schema),
+        values(records, "artefact", |r| r.key.artefact.clone()),
+        values(records, "variant", |r| stored_variant(&r.key.variant).to_owned()),
+        values(records, "dataset", |r| r.key.dataset.clone()),
+        values(records, "fingerprint", |r| r.key.fingerprint.clone()),
+        values(records, "method", |r| r.key.method.clone()),
+        values(records, "revision", |r| r.key.revision),
+        values(records, "settings", |r| canonical(&r.key.settings)),
+        values(records, "tuning", |r| canonical(&r.key.tuning)),
+        values(records, "protocol", |r| canonical(&r.key.protocol)),
+        values(records, "repeat", |r| r.key.repeat),
+        values(records, "seed", |r| r.key.seed),
+        values(records, "limits", |r| canonical(&r.key.limits)),
+        values(records, "status", |r| canonical(&r.result.status).trim_matches('"').to_owned()),
+        values(records, "error", |r| r.result.error.clone()),
     ];
     let names: BTreeSet<&String> = records.iter().flat_map(|r| r.result.metrics.keys()).collect();
     for name in names {
-        let values: Vec<Option<f64>> =
-            records.iter().map(|r| r.result.metrics.get(name).copied()).collect();
-        columns.push(column(&format!("{METRIC}{name}"), values));
+        let metric = |r: &Record| r.result.metrics.get(name).copied();
+        columns.push(values(records, &format!("{METRIC}{name}"), metric));
     }
     let wrong = records.iter().map(|r| r.result.wrong.as_deref());
     columns.extend([
         lists::<UInt32Type>("wrong", DataType::UInt32, wrong),
-        texts("facts", &|r| canonical(&r.result.facts)),
-        texts("convergence", &|r| canonical(&r.result.convergence)),
-        texts("used_settings", &|r| canonical(&r.result.settings)),
-        options("tuned", &|r| r.result.tuning.as_ref().map(canonical)),
-        texts("curve", &|r| canonical(&r.result.curve)),
-        counts("train_rows", &|r| r.result.rows[0]),
-        counts("test_rows", &|r| r.result.rows[1]),
-        column("predicted", records.iter().map(had_predictions).collect::<Vec<_>>()),
-        texts("result_sha256", &|r| r.result_sha256.clone()),
-        texts("seconds", &|r| canonical(&r.run.seconds)),
-        counts("peak_bytes", &|r| r.run.peak_bytes),
-        column(
-            "yardstick_seconds",
-            records.iter().map(|r| r.run.yardstick_seconds).collect::<Vec<_>>(),
-        ),
-        texts("host", &|r| r.run.host.clone()),
-        texts("version", &|r| r.run.version.clone()),
-        texts("code", &|r| r.run.code.clone()),
-        texts("processor_seconds", &|r| canonical(&r.run.processor_seconds)),
-        counts("finished", &|r| r.run.finished),
+        values(records, "facts", |r| canonical(&r.result.facts)),
+        values(records, "convergence", |r| canonical(&r.result.convergence)),
+        values(records, "used_settings", |r| canonical(&r.result.settings)),
+        values(records, "tuned", |r| r.result.tuning.as_ref().map(canonical)),
+        values(records, "curve", |r| canonical(&r.result.curve)),
+        values(records, "train_rows", |r| r.result.rows[0]),
+        values(records, "test_rows", |r| r.result.rows[1]),
+        values(records, "predicted", had_predictions),
+        values(records, "result_sha256", |r| r.result_sha256.clone()),
+        values(records, "seconds", |r| canonical(&r.run.seconds)),
+        values(records, "peak_bytes", |r| r.run.peak_bytes),
+        values(records, "yardstick_seconds", |r| r.run.yardstick_seconds),
+        values(records, "host", |r| r.run.host.clone()),
+        values(records, "version", |r| r.run.version.clone()),
+        values(records, "code", |r| r.run.code.clone()),
+        values(records, "processor_seconds", |r| canonical(&r.run.processor_seconds)),
+        values(records, "finished", |r| r.run.finished),
     ]);
     frame(records.len(), columns)
+}
+
+/// A column of what each record has.
+fn values<T>(records: &[Record], name: &str, get: impl Fn(&Record) -> T) -> Column
+where
+    Series: NamedFrom<Vec<T>, [T]>,
+{
+    column(name, records.iter().map(get).collect())
 }
 
 /// Whether the record's check sum covers predictions: those it has, or those that it was read

@@ -1,6 +1,6 @@
 use super::{marks, unplaced};
 use crate::canvas::{Canvas, DASHES, Font, INK, PALETTE, Pen, Point, Scene};
-use crate::{Figure, Mark, RenderError, Style};
+use crate::{Figure, Mark, RenderError, Series, Style};
 use plotters::prelude::{DrawingBackend, RGBColor};
 use std::borrow::Cow;
 
@@ -30,21 +30,7 @@ pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
         for item in &panel.series {
             let at = series(&entries, &item.label).unwrap_or_else(|| {
                 let slot = entries.len();
-                let dash: &[f64] = match item.style {
-                    Style::Dashed => &[5.0, 3.0],
-                    Style::Line | Style::LinePoints | Style::Whiskers => {
-                        DASHES[slot % DASHES.len()]
-                    }
-                    Style::Points | Style::Bars => &[],
-                };
-                entries.push(Entry {
-                    label: item.label.clone(),
-                    text: String::new(),
-                    style: Some(item.style),
-                    color: PALETTE[item.color.unwrap_or(slot) % PALETTE.len()],
-                    dash,
-                    marker: slot,
-                });
+                entries.push(of_series(item, slot));
                 lost.push(0);
                 slot
             });
@@ -87,6 +73,23 @@ pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
         };
     }
     entries
+}
+
+/// The look of a series, the first with its name, in a place of the legend.
+fn of_series(series: &Series, slot: usize) -> Entry {
+    let dash: &[f64] = match series.style {
+        Style::Dashed => &[5.0, 3.0],
+        Style::Line | Style::LinePoints | Style::Whiskers => DASHES[slot % DASHES.len()],
+        Style::Points | Style::Bars => &[],
+    };
+    Entry {
+        label: series.label.clone(),
+        text: String::new(),
+        style: Some(series.style),
+        color: PALETTE[series.color.unwrap_or(slot) % PALETTE.len()],
+        dash,
+        marker: slot,
+    }
 }
 
 fn wide<DB: DrawingBackend>(entry: &Entry, canvas: &Canvas<DB>) -> Result<f64, RenderError> {

@@ -76,22 +76,7 @@ impl Best {
             adjusted: adjusted[row],
         };
         let worse: Vec<Loss<'_>> = worse.iter().map(loss).collect();
-        let needed = if self.almost_all { (4 * seen.all).div_ceil(5) } else { seen.all / 2 + 1 };
-        let numbers = format!(
-            "best on {} of {} ({needed} needed), not significantly worse on {level}, significantly worse on {}; at least {}, on common repeats",
-            seen.best,
-            counted(seen.all, "dataset"),
-            losses(&worse, seen, self.almost_all),
-            counted(fewest, "repeat")
-        );
-        let numbers = if self.almost_all && seen.out_of_reach() {
-            format!(
-                "{numbers}; it can be best on at most {}: the claim fails at half of them or fewer",
-                seen.within_reach()
-            )
-        } else {
-            numbers
-        };
+        let numbers = self.numbers(seen, &worse, level, fewest);
         let (p, rule) = if seen.lost > 0 && !self.almost_all {
             (adjusted.iter().copied().reduce(f64::min), Rule::WithTheBest)
         } else {
@@ -99,6 +84,26 @@ impl Best {
         };
         let holds = standing(seen, self.almost_all);
         Ok(Answer { p, rule, ..Answer::counted(holds, numbers) })
+    }
+
+    /// The answer in words: on how many data sets the method is best, level or worse, of `fewest` repeats at least.
+    fn numbers(&self, seen: Rows, worse: &[Loss<'_>], level: usize, fewest: usize) -> String {
+        let needed = if self.almost_all { (4 * seen.all).div_ceil(5) } else { seen.all / 2 + 1 };
+        let numbers = format!(
+            "best on {} of {} ({needed} needed), not significantly worse on {level}, significantly worse on {}; at least {}, on common repeats",
+            seen.best,
+            counted(seen.all, "dataset"),
+            losses(worse, seen, self.almost_all),
+            counted(fewest, "repeat")
+        );
+        if self.almost_all && seen.out_of_reach() {
+            format!(
+                "{numbers}; it can be best on at most {}: the claim fails at half of them or fewer",
+                seen.within_reach()
+            )
+        } else {
+            numbers
+        }
     }
 }
 

@@ -121,29 +121,11 @@ impl<'a> Expected<'a> {
             head.is_empty() && self.columns.iter().any(|c| has_head(c.position, c.name, ""))
         };
         let unknown = |head: &&String| !names.contains(head.as_str()) && !called(head);
-        let order = self.columns.iter().filter(|column| column.needed);
-        let order: Vec<String> = order.map(|column| column.name.to_owned()).collect();
         if let Some(column) = self.columns.iter().find(|column| column.needed && !there(column)) {
             let name = column.name;
             // One that the model does not know may be this one, misspelled.
             let others: Vec<String> = found.iter().filter(unknown).cloned().collect();
-            let same = |other: &&String| other.to_lowercase() == name.to_lowercase();
-            let remedy = if let Some(near) = others.iter().find(same) {
-                format!("; is it its column `{near}`? rename that")
-            } else if text && others.len() == found.len() && self.by_count(found.len()).is_some() {
-                format!(
-                    "; its first row begins with {}: if that is data, write the names of the columns above \
-                     it: {}",
-                    some_of(&found[..found.len().min(3)]),
-                    some_of(&order)
-                )
-            } else if found.len() == 1 && text && order.len() > 1 {
-                separator_hint(&found[0])
-            } else if let Some(near) = near_column(name, &others) {
-                format!("; is it its column `{near}`? rename that")
-            } else {
-                "; add it, or fit again without it".to_owned()
-            };
+            let remedy = self.remedy(name, found, &others, text);
             return format!("has no column `{name}`, which the model was fitted on{remedy}");
         }
         let strangers: Vec<String> = found.iter().filter(unknown).cloned().collect();
@@ -156,17 +138,44 @@ impl<'a> Expected<'a> {
             );
         }
         if !strangers.is_empty() {
-            let (columns, them) =
-                if strangers.len() == 1 { ("column", "it") } else { ("columns", "them") };
-            let flags: Vec<String> = strangers.iter().map(|name| shell_word(name)).collect();
-            // A comma in a name would part two.
-            let apart = strangers.iter().any(|name| name.contains(','));
-            return format!(
-                "has {columns} {} that the model does not know; remove {them}, or leave {them} out (--drop {})",
-                some_of(&strangers),
-                flags.join(if apart { " --drop " } else { "," })
-            );
+            return not_known(&strangers);
         }
         counts()
     }
+
+    /// What is to be done where an input is absent and these others are there that the model does not know.
+    fn remedy(&self, name: &str, found: &[String], others: &[String], text: bool) -> String {
+        let order = self.columns.iter().filter(|column| column.needed);
+        let order: Vec<String> = order.map(|column| column.name.to_owned()).collect();
+        let same = |other: &&String| other.to_lowercase() == name.to_lowercase();
+        if let Some(near) = others.iter().find(same) {
+            format!("; is it its column `{near}`? rename that")
+        } else if text && others.len() == found.len() && self.by_count(found.len()).is_some() {
+            format!(
+                "; its first row begins with {}: if that is data, write the names of the columns above \
+                 it: {}",
+                some_of(&found[..found.len().min(3)]),
+                some_of(&order)
+            )
+        } else if found.len() == 1 && text && order.len() > 1 {
+            separator_hint(&found[0])
+        } else if let Some(near) = near_column(name, others) {
+            format!("; is it its column `{near}`? rename that")
+        } else {
+            "; add it, or fit again without it".to_owned()
+        }
+    }
+}
+
+/// Which columns the model does not know, and what is to be done.
+fn not_known(strangers: &[String]) -> String {
+    let (columns, them) = if strangers.len() == 1 { ("column", "it") } else { ("columns", "them") };
+    let flags: Vec<String> = strangers.iter().map(|name| shell_word(name)).collect();
+    // A comma in a name would part two.
+    let apart = strangers.iter().any(|name| name.contains(','));
+    format!(
+        "has {columns} {} that the model does not know; remove {them}, or leave {them} out (--drop {})",
+        some_of(strangers),
+        flags.join(if apart { " --drop " } else { "," })
+    )
 }

@@ -165,6 +165,22 @@ impl Seen {
         }
     }
 
+    /// What a column meant as numbers holds, or the error of its first text among so many entries.
+    fn numbers(&self, name: &str, rows: usize, entries: usize) -> Result<Verdict, (usize, String)> {
+        if let Some((line, text)) = &self.first {
+            let missing = [self.holes.as_slice(), &self.words].concat();
+            return Err((*line, not_a_number(name, text, (self.numbers, entries), &missing)));
+        }
+        if self.counting.is_some() && rows >= COUNTED {
+            tracing::warn!(
+                "column `{name}` counts the rows; is it an input? leave it out with --drop {}",
+                shell_word(name)
+            );
+        }
+        self.spelling.say(name, rows);
+        Ok(Verdict::Holds(Holds::Numbers))
+    }
+
     /// What a column of `rows` rows holds, or the error in it, with its line.
     pub(super) fn conclude(
         self,
@@ -178,21 +194,7 @@ impl Seen {
         let words = self.texts - self.dashes - self.broken;
         let meant = self.numbers + self.broken;
         if !self.asked.forced && meant > 0 && meant >= words {
-            if let Some((line, text)) = &self.first {
-                let missing = [self.holes.as_slice(), &self.words].concat();
-                return Err((
-                    *line,
-                    not_a_number(name, text, (self.numbers, meant + words), &missing),
-                ));
-            }
-            if self.counting.is_some() && rows >= COUNTED {
-                tracing::warn!(
-                    "column `{name}` counts the rows; is it an input? leave it out with --drop {}",
-                    shell_word(name)
-                );
-            }
-            self.spelling.say(name, rows);
-            return Ok(Verdict::Holds(Holds::Numbers));
+            return self.numbers(name, rows, meant + words);
         }
         let texts = self.texts - self.dashes;
         let different = self
@@ -222,42 +224,41 @@ impl Seen {
             );
             return Err((line, problem));
         }
-        let mut levels: Vec<String> = self.levels.into_iter().collect();
-        if self.asked.counts_missing && self.missing {
-            if levels.iter().any(|level| level == MISSING) {
-                tracing::warn!(
-                    "column `{name}`: its category `{MISSING}` and what is missing are one category; write that \
-                     category in another way if they are two"
-                );
-            } else {
-                levels.push(MISSING.to_owned());
-            }
-        }
-        sort_labels(&mut levels);
-        say_of_units(name, &levels);
-        if let Some((a, b)) = spelled_twice(&levels) {
-            tracing::warn!("column `{name}`: `{a}` and `{b}` are one number and two categories");
-        }
-        if let Some(told) = alike(&levels, "categories") {
-            tracing::warn!("column `{name}`: {told}");
-        }
+        let missing = self.asked.counts_missing && self.missing;
+        let levels = sorted_levels(name, self.levels, missing);
         if !self.asked.forced && levels.len() >= COUNTED && 10 * levels.len() >= 9 * rows {
             let problem = all_different(name, levels.len(), rows);
             return Err((self.first.map_or(1, |(line, _)| line), problem));
         }
-        if encoding == Categories::OneHot
-            && (levels.len() > MANY || levels.len() >= COUNTED && 2 * levels.len() > rows)
-        {
-            tracing::warn!(
-                "column `{name}` has {} different texts in {} and becomes as many inputs; is it \
-                 a date or an identifier? leave it out with --drop {}",
-                levels.len(),
-                counted(rows, "row", "rows"),
-                shell_word(name)
-            );
+        if encoding == Categories::OneHot {
+            say_of_many(name, levels.len(), rows);
         }
         Ok(Verdict::Holds(Holds::Categories { encoding, levels }))
     }
+}
+
+/// The categories in order, with one for what is missing where that is one. What may be a slip in them is said.
+fn sorted_levels(name: &str, levels: HashSet<String>, missing: bool) -> Vec<String> {
+    let mut levels: Vec<String> = levels.into_iter().collect();
+    if missing {
+        if levels.iter().any(|level| level == MISSING) {
+            tracing::warn!(
+                "column `{name}`: its category `{MISSING}` and what is missing are one category; write that \
+                 category in another way if they are two"
+            );
+        } else {
+            levels.push(MISSING.to_owned());
+        }
+    }
+    sort_labels(&mut levels);
+    say_of_units(name, &levels);
+    if let Some((a, b)) = spelled_twice(&levels) {
+        tracing::warn!("column `{name}`: `{a}` and `{b}` are one number and two categories");
+    }
+    if let Some(told) = alike(&levels, "categories") {
+        tracing::warn!("column `{name}`: {told}");
+    }
+    levels
 }
 
 /// Categories from which on it is no accident that they begin with numbers.
@@ -278,6 +279,18 @@ fn say_of_units(name: &str, levels: &[String]) {
             "column `{name}`: {found} categories are numbers with a word (`{}`): take the words away if they are \
              quantities",
             shown(first)
+        );
+    }
+}
+
+/// A word on so many categories that their inputs are likely no use.
+fn say_of_many(name: &str, levels: usize, rows: usize) {
+    if levels > MANY || levels >= COUNTED && 2 * levels > rows {
+        tracing::warn!(
+            "column `{name}` has {levels} different texts in {} and becomes as many inputs; is it \
+             a date or an identifier? leave it out with --drop {}",
+            counted(rows, "row", "rows"),
+            shell_word(name)
         );
     }
 }

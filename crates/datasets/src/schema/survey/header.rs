@@ -106,24 +106,27 @@ pub(super) fn decide(
     Ok(judge(first, &below, asked))
 }
 
+/// A decision that may be wrong, with the note that says so.
+fn guessed(first: &[Head], named: bool, told: &str) -> Decided {
+    let shown: Vec<&str> = first.iter().take(4).map(|head| head.text.as_str()).collect();
+    let more = if first.len() > shown.len() { ", ..." } else { "" };
+    let (what, other) = if named {
+        ("column names", "no if it is data")
+    } else {
+        ("data", "yes if it names the columns")
+    };
+    let shown: String = shown.join(", ").chars().take(60).collect();
+    Decided {
+        named,
+        told: Some(format!(
+            "the first row ({shown}{more}) is read as {what}{told}; use --header {other}"
+        )),
+    }
+}
+
 fn judge(first: &[Head], below: &[Below], asked: &[&str]) -> Decided {
     let sure = |named| Decided { named, told: None };
-    let guess = |named, told: &str| {
-        let shown: Vec<&str> = first.iter().take(4).map(|head| head.text.as_str()).collect();
-        let more = if first.len() > shown.len() { ", ..." } else { "" };
-        let (what, other) = if named {
-            ("column names", "no if it is data")
-        } else {
-            ("data", "yes if it names the columns")
-        };
-        let shown: String = shown.join(", ").chars().take(60).collect();
-        Decided {
-            named,
-            told: Some(format!(
-                "the first row ({shown}{more}) is read as {what}{told}; use --header {other}"
-            )),
-        }
-    };
+    let guess = |named, told: &str| guessed(first, named, told);
     let each = || first.iter().zip(below);
     let different =
         first.iter().map(|head| &head.text).collect::<BTreeSet<_>>().len() == first.len();

@@ -1,5 +1,5 @@
 use super::LEVELS;
-use super::column::{COUNTED, almost_number};
+use super::column::{self, COUNTED, almost_number};
 use crate::rows::{Field, RowFile, RowFormat};
 use crate::schema::{TargetColumnKept, alike, shown, spelled_twice};
 use crate::table::sort_labels;
@@ -83,6 +83,69 @@ fn one_class(name: &str, only: &str, rows: usize, format: RowFormat) -> String {
     )
 }
 
+/// The classes in order, or the error in them. What may be a slip in their spelling is said.
+fn classes(
+    name: &str,
+    mut labels: Vec<String>,
+    rows: usize,
+    (all_numbers, asked): (bool, bool),
+    format: RowFormat,
+) -> Result<Vec<String>, String> {
+    if let [only] = labels.as_slice() {
+        return Err(one_class(name, only, rows, format));
+    }
+    if 2 * labels.len() > rows.max(4) && all_numbers || labels.len() > LEVELS {
+        return Err(format!(
+            "target `{name}` has {} different values in {}; is it a number \
+             (--task regression) or another column (--target)?",
+            labels.len(),
+            counted(rows, "row", "rows")
+        ));
+    }
+    if let Some(problem) = all_different(name, labels.len(), rows, asked) {
+        return Err(problem);
+    }
+    sort_labels(&mut labels);
+    if let Some((a, b)) = spelled_twice(&labels) {
+        tracing::warn!(
+            "target `{name}`: `{a}` and `{b}` are one number and two classes; write it in one \
+             way if it is one class"
+        );
+    }
+    if let Some(told) = alike(&labels, "classes") {
+        tracing::warn!("target `{name}`: {told}; write a class in one way if it is one");
+    }
+    Ok(labels)
+}
+
+/// What is wrong with a target that is a number in disguise, where classes were not asked for.
+pub(super) fn disguised(name: &str, text: &str) -> Option<String> {
+    if let Some(plain) = column::comma_remedy(text) {
+        return Some(format!(
+            "the target `{text}` (column `{name}`) is a number with a comma; {plain}, read all numbers so \
+             (--decimal ,), or ask for classes (--task classification)"
+        ));
+    }
+    if let Some(plain) = column::with_thousands(text) {
+        return Some(format!(
+            "the target `{text}` (column `{name}`) is a number with its thousands apart; write {plain}, or \
+             ask for classes (--task classification)"
+        ));
+    }
+    if let Some(plain) = column::of_an_accountant(text) {
+        return Some(format!(
+            "the target `{text}` (column `{name}`) is a negative number as accountants write it; write {plain}, \
+             or ask for classes (--task classification)"
+        ));
+    }
+    column::with_sign(text).then(|| {
+        format!(
+            "the target `{text}` (column `{name}`) is a number with a sign; write the number alone, \
+             or ask for classes (--task classification)"
+        )
+    })
+}
+
 /// What was seen of the target.
 pub(super) struct Targets {
     labels: BTreeSet<String>,
@@ -140,17 +203,14 @@ impl Targets {
         }
     }
 
-    pub(super) fn conclude(
-        self,
+    /// The error where a text is likely a hole among numbers, or a slip; a word where it may be.
+    fn check_texts(
+        &self,
         file: &RowFile,
         name: &str,
-        position: usize,
-        rows: usize,
+        few: bool,
         kind: Option<Kind>,
-    ) -> Result<TargetColumnKept, DataError> {
-        let wrong = |problem: String| Err(DataError::format(file.name(), problem));
-        let all_numbers = self.texts == 0;
-        let few = self.whole.as_ref().is_some_and(|whole| 2 * whole.len() <= rows);
+    ) -> Result<(), DataError> {
         if let Some((line, text)) = &self.spelled {
             // Among numbers it is a hole; among words it is one of them.
             if kind != Some(Kind::Classification)
@@ -186,6 +246,21 @@ impl Targets {
             );
             return Err(DataError::line(file.name(), *line, problem));
         }
+        Ok(())
+    }
+
+    pub(super) fn conclude(
+        self,
+        file: &RowFile,
+        name: &str,
+        position: usize,
+        rows: usize,
+        kind: Option<Kind>,
+    ) -> Result<TargetColumnKept, DataError> {
+        let wrong = |problem: String| DataError::format(file.name(), problem);
+        let all_numbers = self.texts == 0;
+        let few = self.whole.as_ref().is_some_and(|whole| 2 * whole.len() <= rows);
+        self.check_texts(file, name, few, kind)?;
         let likely = if all_numbers && !few { Kind::Regression } else { Kind::Classification };
         if let (Some(whole), None, true) = (&self.whole, kind, all_numbers)
             && let Some(told) = told_of(name, whole, few, rows)
@@ -201,43 +276,20 @@ impl Targets {
         let kind = kind.unwrap_or(likely);
         let mut labels = Vec::new();
         if kind == Kind::Classification {
-            labels = self.labels.into_iter().collect();
-            if let [only] = labels.as_slice() {
-                return wrong(one_class(name, only, rows, file.format()));
-            }
-            if 2 * labels.len() > rows.max(4) && all_numbers || labels.len() > LEVELS {
-                return wrong(format!(
-                    "target `{name}` has {} different values in {}; is it a number \
-                     (--task regression) or another column (--target)?",
-                    labels.len(),
-                    counted(rows, "row", "rows")
-                ));
-            }
-            if let Some(problem) = all_different(name, labels.len(), rows, asked) {
-                return wrong(problem);
-            }
-            sort_labels(&mut labels);
-            if let Some((a, b)) = spelled_twice(&labels) {
-                tracing::warn!(
-                    "target `{name}`: `{a}` and `{b}` are one number and two classes; write it in one \
-                     way if it is one class"
-                );
-            }
-            if let Some(told) = alike(&labels, "classes") {
-                tracing::warn!("target `{name}`: {told}; write a class in one way if it is one");
-            }
+            let (found, format) = (self.labels.into_iter().collect(), file.format());
+            labels = classes(name, found, rows, (all_numbers, asked), format).map_err(wrong)?;
         } else if !all_numbers {
-            return wrong(format!(
+            return Err(wrong(format!(
                 "target `{name}` holds text; it cannot be regressed on: ask for classes (--task \
                  classification), or name another column (--target)"
-            ));
+            )));
         } else if !self.varies {
             let value = self.first.unwrap_or_default();
-            return wrong(format!(
+            return Err(wrong(format!(
                 "target `{name}` is {value} in {}; there is nothing to learn: name another column \
                  (--target)",
                 all_of(rows)
-            ));
+            )));
         }
         Ok(TargetColumnKept { name: name.to_owned(), position, kind, labels })
     }
