@@ -72,8 +72,44 @@ pub(crate) fn program() -> String {
 }
 
 fn main() -> ExitCode {
+    let cli = parsed();
+    speak(if cli.quiet { "error" } else { "info" });
+    let Some(command) = cli.command else {
+        print!("{}", welcome(&program()));
+        return ExitCode::SUCCESS;
+    };
+    for file in &cli.methods_from {
+        if let Err(error) = mercer_methods::name(file) {
+            eprintln!("error: {error}");
+            return ExitCode::from(2);
+        }
+    }
+    if matches!(
+        command,
+        Command::Fit(_)
+            | Command::Predict(_)
+            | Command::Evaluate(_)
+            | Command::Compare(_)
+            | Command::Tune(_)
+    ) {
+        Notes::hold();
+    }
+    let code = match carry_out(command, cli.quiet) {
+        Ok(ended) => ended.into(),
+        Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}", told(&error));
+            ExitCode::from(status(&error))
+        }
+    };
+    Notes::release();
+    code
+}
+
+/// The command line; the program ends where it is none, or asks for help.
+fn parsed() -> Cli {
     let words = bound::without_flags(std::env::args_os());
-    let cli = Cli::try_parse_from(words).unwrap_or_else(|error| {
+    Cli::try_parse_from(words).unwrap_or_else(|error| {
         if let Some(method) = method_for_command(&error) {
             let program = program();
             eprintln!(
@@ -82,8 +118,11 @@ fn main() -> ExitCode {
             std::process::exit(2);
         }
         error.exit()
-    });
-    let level = if cli.quiet { "error" } else { "info" };
+    })
+}
+
+/// Has what is said from here on written to standard error, from this level on.
+fn speak(level: &str) {
     // What is said cites names of files, columns and classes, which may hold ends of lines.
     let in_a_line = format::debug_fn(|writer, field, value| {
         let text = format!("{value:?}");
@@ -106,51 +145,25 @@ fn main() -> ExitCode {
         .with_target(false)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .init();
-    let Some(command) = cli.command else {
-        print!("{}", welcome(&program()));
-        return ExitCode::SUCCESS;
-    };
-    for file in &cli.methods_from {
-        if let Err(error) = mercer_methods::name(file) {
-            eprintln!("error: {error}");
-            return ExitCode::from(2);
-        }
-    }
-    if matches!(
-        command,
-        Command::Fit(_)
-            | Command::Predict(_)
-            | Command::Evaluate(_)
-            | Command::Compare(_)
-            | Command::Tune(_)
-    ) {
-        Notes::hold();
-    }
-    let ended = match command {
+}
+
+/// Does what was asked.
+fn carry_out(command: Command, quiet: bool) -> anyhow::Result<Ended> {
+    match command {
         #[cfg(feature = "papers")]
-        Command::Papers(command) => papers::run(&command, cli.quiet),
+        Command::Papers(command) => papers::run(&command, quiet),
         Command::List(args) => list::run(&args),
-        Command::Data(args) => data::run(&args, cli.quiet),
+        Command::Data(args) => data::run(&args, quiet),
         Command::Bound(args) => bound::run(&args),
-        Command::Fit(args) => own::fit(&args, cli.quiet),
+        Command::Fit(args) => own::fit(&args, quiet),
         Command::Predict(args) => own::predict(args),
-        Command::Evaluate(args) => own::evaluate(&args, cli.quiet),
-        Command::Compare(args) => own::compare(&args, cli.quiet),
-        Command::Tune(args) => own::tune(&args, cli.quiet),
+        Command::Evaluate(args) => own::evaluate(&args, quiet),
+        Command::Compare(args) => own::compare(&args, quiet),
+        Command::Tune(args) => own::tune(&args, quiet),
         Command::Rank(args) => rank::run(&args),
         Command::Info(args) => own::info(&args),
         Command::Baseline(BaselineCommand::Check { file }) => baseline::check(&file),
-    };
-    let code = match ended {
-        Ok(ended) => ended.into(),
-        Err(error) if broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {}", told(&error));
-            ExitCode::from(status(&error))
-        }
-    };
-    Notes::release();
-    code
+    }
 }
 
 /// The method whose name was typed in place of a command.

@@ -112,7 +112,6 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
             ]
         })
         .collect();
-    let mut stdout = std::io::stdout().lock();
     if as_json {
         let listed: Vec<Value> = rows
             .iter()
@@ -125,26 +124,10 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
             "when": method.when, "proba": shares, "weights": weighs,
             "settings": listed,
         });
-        writeln!(stdout, "{object:#}")?;
+        writeln!(std::io::stdout(), "{object:#}")?;
         return Ok(());
     }
-    drop(stdout);
-    let about = [
-        ("method", method.name.to_owned()),
-        ("alias", aliases.join(", ")),
-        ("summary", method.summary.to_owned()),
-        ("formula", method.formula.to_owned()),
-        ("for", method.when.to_owned()),
-        ("tasks", method.tasks.name().to_owned()),
-        ("--proba", shares),
-        ("--weights", weighs.to_owned()),
-        ("fit", method.cost.fit.to_owned()),
-        ("predict a row", method.cost.predict.to_owned()),
-        ("memory", method.cost.memory.to_owned()),
-        ("source", method.cites.to_owned()),
-    ];
-    let about = about.into_iter().filter(|(_, text)| !text.is_empty());
-    print_entries(&about.map(|(head, text)| (head.to_owned(), vec![text])).collect::<Vec<_>>())?;
+    print_about(method, &aliases.join(", "), &shares, weighs)?;
     writeln!(std::io::stdout())?;
     if rows.is_empty() {
         return print_words("no settings");
@@ -155,6 +138,27 @@ pub(crate) fn print(name: &str, as_json: bool) -> anyhow::Result<()> {
     ))?;
     writeln!(std::io::stdout())?;
     print_aligned(heads, &rows)
+}
+
+/// Prints what is to be known of a method besides its settings.
+fn print_about(method: &Method, aliases: &str, shares: &str, weighs: &str) -> anyhow::Result<()> {
+    let about = [
+        ("method", method.name),
+        ("alias", aliases),
+        ("summary", method.summary),
+        ("formula", method.formula),
+        ("for", method.when),
+        ("tasks", method.tasks.name()),
+        ("--proba", shares),
+        ("--weights", weighs),
+        ("fit", method.cost.fit),
+        ("predict a row", method.cost.predict),
+        ("memory", method.cost.memory),
+        ("source", method.cites),
+    ];
+    let about = about.into_iter().filter(|(_, text)| !text.is_empty());
+    let about = about.map(|(head, text)| (head.to_owned(), vec![text.to_owned()]));
+    print_entries(&about.collect::<Vec<_>>())
 }
 
 /// `loss=cross-entropy`, as `--set` takes it.

@@ -300,7 +300,7 @@ pub(crate) fn learn(
     (calibrate, threshold): (bool, Option<Metric>),
     scaling: Scaling,
     deal: impl FnOnce(&[u32]) -> Vec<usize>,
-    mut fit: impl FnMut(&Sample, usize) -> Result<Box<dyn Predictor>, WorkbenchError>,
+    fit: impl FnMut(&Sample, usize) -> Result<Box<dyn Predictor>, WorkbenchError>,
 ) -> Result<Option<Adjustment>, WorkbenchError> {
     let refused = |name, value: &str, must: &str| {
         Err(WorkbenchError::Argument { name, value: value.to_owned(), must: must.to_owned() })
@@ -339,11 +339,32 @@ pub(crate) fn learn(
             *held = FOLDS;
         }
     }
-    let mut scores = Array2::zeros((labels.len(), classes));
+    let (scores, shares, varies) = held_out(sample, scaling, &held, fit)?;
+    let tested: Vec<usize> = (0..labels.len()).filter(|&row| held[row] < FOLDS).collect();
+    let scores = scores.select(Axis(0), &tested);
+    let labels: Vec<u32> = tested.iter().map(|&row| labels[row]).collect();
+    // Of a method that gives all rows of a fold one score, the folds differ by what was held out of them.
+    let levelled = if varies { scores.clone() } else { Array2::zeros(scores.dim()) };
+    let calibration = calibrate.then(|| Calibration::fit(levelled.view(), &labels));
+    let threshold = threshold.map(|metric| {
+        let (values, usual) = ranked(calibration, shares, &scores);
+        Threshold::choose(&values, &labels, metric, usual)
+    });
+    Ok(Some(Adjustment { calibration, threshold }))
+}
+
+/// The scores of each row by a fit without its fold, whether they are of probabilities, and whether they vary in a fold.
+fn held_out(
+    sample: &Sample,
+    scaling: Scaling,
+    held: &[usize],
+    mut fit: impl FnMut(&Sample, usize) -> Result<Box<dyn Predictor>, WorkbenchError>,
+) -> Result<(Array2<f64>, bool, bool), WorkbenchError> {
+    let mut scores = Array2::zeros((held.len(), sample.task().outputs()));
     let (mut shares, mut varies) = (false, false);
     for fold in 0..FOLDS {
         let (test, train): (Vec<usize>, Vec<usize>) =
-            (0..labels.len()).partition(|&row| held[row] == fold);
+            (0..held.len()).partition(|&row| held[row] == fold);
         if test.is_empty() {
             continue;
         }
@@ -357,17 +378,7 @@ pub(crate) fn learn(
             scores.row_mut(row).assign(&own.0.row(at));
         }
     }
-    let tested: Vec<usize> = (0..labels.len()).filter(|&row| held[row] < FOLDS).collect();
-    let scores = scores.select(Axis(0), &tested);
-    let labels: Vec<u32> = tested.iter().map(|&row| labels[row]).collect();
-    // Of a method that gives all rows of a fold one score, the folds differ by what was held out of them.
-    let levelled = if varies { scores.clone() } else { Array2::zeros(scores.dim()) };
-    let calibration = calibrate.then(|| Calibration::fit(levelled.view(), &labels));
-    let threshold = threshold.map(|metric| {
-        let (values, usual) = ranked(calibration, shares, &scores);
-        Threshold::choose(&values, &labels, metric, usual)
-    });
-    Ok(Some(Adjustment { calibration, threshold }))
+    Ok((scores, shares, varies))
 }
 
 /// The logarithms of the probabilities where there are some, else the scores; and which they are.

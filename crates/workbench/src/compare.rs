@@ -294,57 +294,9 @@ pub fn compare(
     choices: &Choices<'_>,
     mut told: impl FnMut(&str, usize, usize),
 ) -> Result<Comparison, WorkbenchError> {
-    let refused = |value: String, must: &str| {
-        let must = must.to_owned();
-        Err(WorkbenchError::Argument { name: "methods", value, must })
-    };
-    // A name that is none is said before their number.
-    names.iter().try_for_each(|name| method_for(methods, name, table.task()).map(drop))?;
-    if names.len() < 2 {
-        return refused(names.join(","), "at least two, separated by commas");
-    }
-    for (index, name) in names.iter().enumerate() {
-        if names[..index].contains(name) {
-            return refused(name.clone(), "named once");
-        }
-        require_weighing(methods, name, table, choices)?;
-    }
-    let mut notes: Vec<String> = Vec::new();
+    check_names(methods, names, table, choices)?;
     let shape = Shape { rows: table.rows(), features: table.schema.width(), task: table.task() };
-    for (setting, _) in choices.settings.iter() {
-        let refused = |must: &str| {
-            let (name, value) = ("settings", format!("`{setting}`"));
-            let must = format!("{must} {}", names.join(", "));
-            Err(WorkbenchError::Argument { name, value, must })
-        };
-        if let Some((owner, _)) = setting.split_once('.') {
-            if !names.iter().any(|name| name == owner) {
-                return refused("NAME, or METHOD.NAME of one of");
-            }
-            continue;
-        }
-        let mut without = names.to_vec();
-        without.retain(|name| find(methods, name).is_ok_and(|method| !has(method, setting)));
-        if without.len() == names.len() {
-            return refused("a setting of one of");
-        }
-        let mut nothing = Vec::new();
-        for name in names.iter().filter(|name| !without.contains(name)) {
-            let idle = idle(find(methods, name)?, &choices.settings, &shape);
-            if let Some((_, error)) = idle.into_iter().find(|(idle, _)| *idle == setting) {
-                nothing.push(name.clone());
-                if without.len() + nothing.len() == names.len() {
-                    return Err(error.into());
-                }
-            }
-        }
-        if !without.is_empty() {
-            notes.push(format!("`{setting}` is no setting of {}", without.join(", ")));
-        }
-        if !nothing.is_empty() {
-            notes.push(format!("`{setting}` does nothing in {}", nothing.join(", ")));
-        }
-    }
+    let mut notes = check_settings(methods, names, &choices.settings, &shape)?;
     // What no method could be split by is no failure of each.
     table.splits(splitting, &Streams::root(choices.seed))?;
     offered(choices.metric, table.task())?;
@@ -354,10 +306,9 @@ pub fn compare(
         let settings = settings_of(find(methods, name)?, &choices.settings, &shape);
         let choices = Choices { settings, ..choices.clone() };
         let told = |at, of| told(name, at, of);
-        let found = evaluate(methods, name, table, splitting, &choices, told);
-        let evaluation = match found {
+        let evaluation = match evaluate(methods, name, table, splitting, &choices, told) {
             Ok(evaluation) => Ok(evaluation),
-            Err(WorkbenchError::Learning(error @ mercer_learning::LearningError::Interrupted)) => {
+            Err(WorkbenchError::Learning(error @ LearningError::Interrupted)) => {
                 return Err(error.into());
             }
             Err(error) => Err(error.to_string()),
@@ -392,6 +343,76 @@ pub fn compare(
     })
 }
 
+/// Refuses methods that cannot do the task, one alone, and one that is named twice.
+fn check_names(
+    methods: &[Method],
+    names: &[String],
+    table: &Table,
+    choices: &Choices<'_>,
+) -> Result<(), WorkbenchError> {
+    let refused = |value: String, must: &str| {
+        let must = must.to_owned();
+        Err(WorkbenchError::Argument { name: "methods", value, must })
+    };
+    // A name that is none is said before their number.
+    names.iter().try_for_each(|name| method_for(methods, name, table.task()).map(drop))?;
+    if names.len() < 2 {
+        return refused(names.join(","), "at least two, separated by commas");
+    }
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            return refused(name.clone(), "named once");
+        }
+        require_weighing(methods, name, table, choices)?;
+    }
+    Ok(())
+}
+
+/// Refuses settings that no method has or that do nothing in any; notes that name those without the others.
+fn check_settings(
+    methods: &[Method],
+    names: &[String],
+    settings: &Settings,
+    shape: &Shape,
+) -> Result<Vec<String>, WorkbenchError> {
+    let mut notes: Vec<String> = Vec::new();
+    for (setting, _) in settings.iter() {
+        let refused = |must: &str| {
+            let (name, value) = ("settings", format!("`{setting}`"));
+            let must = format!("{must} {}", names.join(", "));
+            Err(WorkbenchError::Argument { name, value, must })
+        };
+        if let Some((owner, _)) = setting.split_once('.') {
+            if !names.iter().any(|name| name == owner) {
+                return refused("NAME, or METHOD.NAME of one of");
+            }
+            continue;
+        }
+        let mut without = names.to_vec();
+        without.retain(|name| find(methods, name).is_ok_and(|method| !has(method, setting)));
+        if without.len() == names.len() {
+            return refused("a setting of one of");
+        }
+        let mut nothing = Vec::new();
+        for name in names.iter().filter(|name| !without.contains(name)) {
+            let idle = idle(find(methods, name)?, settings, shape);
+            if let Some((_, error)) = idle.into_iter().find(|(idle, _)| *idle == setting) {
+                nothing.push(name.clone());
+                if without.len() + nothing.len() == names.len() {
+                    return Err(error.into());
+                }
+            }
+        }
+        if !without.is_empty() {
+            notes.push(format!("`{setting}` is no setting of {}", without.join(", ")));
+        }
+        if !nothing.is_empty() {
+            notes.push(format!("`{setting}` does nothing in {}", nothing.join(", ")));
+        }
+    }
+    Ok(notes)
+}
+
 /// The note on root mean squared errors of one row each.
 fn alone(scored: &[MethodScores], metric: Metric) -> Option<String> {
     let mut evaluated = scored.iter().filter_map(|method| method.evaluation.as_ref().ok());
@@ -407,21 +428,7 @@ fn judge(
     metric: Metric,
     splitting: Splitting,
 ) -> Result<(Vec<Pair>, Option<f64>), WorkbenchError> {
-    let values: Vec<(usize, Vec<f64>)> = scored
-        .iter()
-        .enumerate()
-        .filter_map(|(at, method)| {
-            let evaluation = method.evaluation.as_ref().ok()?;
-            // What is taken over all rows of a repeat is no mean over splits; errors of single rows are.
-            let own = evaluation.estimates.get(metric.name())?;
-            let pooled = own.std.is_none() && evaluation.splits.len() > 1;
-            if pooled && metric != Metric::Rmse {
-                return None;
-            }
-            let values = evaluation.splits.iter().map(|split| split.get(metric.name()).copied());
-            Some((at, values.collect::<Option<_>>()?))
-        })
-        .collect();
+    let values = on_every_split(scored, metric);
     if values.len() < 2 {
         return Ok((Vec::new(), None));
     }
@@ -451,6 +458,32 @@ fn judge(
     if splits < 2 {
         return Ok((Vec::new(), None));
     }
+    Ok((against(best, &values, scored, splitting)?, critical_difference))
+}
+
+/// The place of each method that has the metric on every split, with these scores.
+fn on_every_split(scored: &[MethodScores], metric: Metric) -> Vec<(usize, Vec<f64>)> {
+    let of = |(at, method): (usize, &MethodScores)| {
+        let evaluation = method.evaluation.as_ref().ok()?;
+        // What is taken over all rows of a repeat is no mean over splits; errors of single rows are.
+        let own = evaluation.estimates.get(metric.name())?;
+        let pooled = own.std.is_none() && evaluation.splits.len() > 1;
+        if pooled && metric != Metric::Rmse {
+            return None;
+        }
+        let values = evaluation.splits.iter().map(|split| split.get(metric.name()).copied());
+        Some((at, values.collect::<Option<_>>()?))
+    };
+    scored.iter().enumerate().filter_map(of).collect()
+}
+
+/// The tests of the best of these scores against the others.
+fn against(
+    best: usize,
+    values: &[(usize, Vec<f64>)],
+    scored: &[MethodScores],
+    splitting: Splitting,
+) -> Result<Vec<Pair>, WorkbenchError> {
     let mut pairs = Vec::new();
     for (index, (at, scores)) in values.iter().enumerate().filter(|&(index, _)| index != best) {
         debug_assert_ne!(index, best);
@@ -474,7 +507,7 @@ fn judge(
             pair.p_holm = p;
         }
     }
-    Ok((pairs, critical_difference))
+    Ok(pairs)
 }
 
 #[cfg(test)]

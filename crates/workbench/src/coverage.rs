@@ -3,7 +3,7 @@
 use crate::kernel_matrix::require_whole;
 use crate::passes::fit_part;
 use crate::{Choices, Splitting, Table, WorkbenchError, method_for, require_weighing};
-use mercer_datasets::Preparation;
+use mercer_datasets::{Preparation, Split};
 use mercer_learning::{LeftOut, Method, Predictor, Streams, Targets};
 use mercer_linalg::MatrixView;
 use mercer_statistics::wilson_interval;
@@ -128,31 +128,13 @@ pub fn coverage(
     for (index, split) in splits.iter().enumerate() {
         choices.limits.check()?;
         let own = streams.child(&format!("split {index}"));
-        if wanted.jackknife {
-            let (fitted, preparation, _) = fit_part(method, table, &split.train, choices, &own)?;
-            let left = left_out(&*fitted.outcome.predictor, name, choices.threads)?;
-            let sample = table.sample(&split.test, &preparation)?;
-            let ends = wanted.ends(&*left, sample.matrix())?;
-            tally.see_ends(&ends, sample.values().as_ref(), &preparation);
-            if index == 0 {
-                calibration_rows = left.residuals().len();
-            }
-            told(index + 1, splits.len());
-            continue;
-        }
-        let apart = Splitting::HoldOut { test: CALIBRATION, repeats: 1 };
-        let apart = apart.splits(&table.chosen(&split.train), &own.child("calibration"))?.remove(0);
-        let [proper, calibration] = [apart.train, apart.test]
-            .map(|places| places.into_iter().map(|at| split.train[at]).collect::<Vec<_>>());
-        let (fitted, preparation, _) = fit_part(method, table, &proper, choices, &own)?;
-        let predictor = &*fitted.outcome.predictor;
-        let (scores, truths) = nonconformity(predictor, table, &calibration, &preparation)?;
-        let of_truth = scores.rows().into_iter().zip(&truths).map(|(row, &truth)| row[truth]);
-        let radii = wanted.radii(of_truth.collect(), &truths, table.task().outputs())?;
-        let (scores, truths) = nonconformity(predictor, table, &split.test, &preparation)?;
-        tally.see(&scores, &truths, &radii, &preparation);
+        let calibrated = if wanted.jackknife {
+            tally.leave_out(wanted, method, table, split, choices, &own)?
+        } else {
+            tally.set_apart(wanted, method, table, split, choices, &own)?
+        };
         if index == 0 {
-            calibration_rows = calibration.len();
+            calibration_rows = calibrated;
         }
         told(index + 1, splits.len());
     }
@@ -185,6 +167,49 @@ struct Tally {
 }
 
 impl Tally {
+    /// Counts the test rows of a split in intervals by jackknife+; returns how many rows are left out by themselves.
+    fn leave_out(
+        &mut self,
+        wanted: Wanted,
+        method: &Method,
+        table: &Table,
+        split: &Split,
+        choices: &Choices<'_>,
+        streams: &Streams,
+    ) -> Result<usize, WorkbenchError> {
+        let (fitted, preparation, _) = fit_part(method, table, &split.train, choices, streams)?;
+        let left = left_out(&*fitted.outcome.predictor, method.name, choices.threads)?;
+        let sample = table.sample(&split.test, &preparation)?;
+        let ends = wanted.ends(&*left, sample.matrix())?;
+        self.see_ends(&ends, sample.values().as_ref(), &preparation);
+        Ok(left.residuals().len())
+    }
+
+    /// Counts the test rows of a split by training rows that are set apart; returns how many these are.
+    fn set_apart(
+        &mut self,
+        wanted: Wanted,
+        method: &Method,
+        table: &Table,
+        split: &Split,
+        choices: &Choices<'_>,
+        streams: &Streams,
+    ) -> Result<usize, WorkbenchError> {
+        let apart = Splitting::HoldOut { test: CALIBRATION, repeats: 1 };
+        let truths = table.chosen(&split.train);
+        let apart = apart.splits(&truths, &streams.child("calibration"))?.remove(0);
+        let [proper, calibration] = [apart.train, apart.test]
+            .map(|places| places.into_iter().map(|at| split.train[at]).collect::<Vec<_>>());
+        let (fitted, preparation, _) = fit_part(method, table, &proper, choices, streams)?;
+        let predictor = &*fitted.outcome.predictor;
+        let (scores, truths) = nonconformity(predictor, table, &calibration, &preparation)?;
+        let of_truth = scores.rows().into_iter().zip(&truths).map(|(row, &truth)| row[truth]);
+        let radii = wanted.radii(of_truth.collect(), &truths, table.task().outputs())?;
+        let (scores, truths) = nonconformity(predictor, table, &split.test, &preparation)?;
+        self.see(&scores, &truths, &radii, &preparation);
+        Ok(calibration.len())
+    }
+
     fn see_ends(
         &mut self,
         ends: &[(f64, f64)],

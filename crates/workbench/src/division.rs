@@ -95,31 +95,10 @@ impl Division {
         }
         let of_row: Vec<usize> = match by {
             DivideBy::Groups(_) => places(texts.iter().map(|text| text.trim())),
-            DivideBy::Time(_) => {
-                let number = |text: &String| {
-                    text.trim().parse::<f64>().ok().filter(|number| number.is_finite())
-                };
-                if texts.iter().all(|text| is_date(text.trim())) {
-                    places(texts.iter().map(|text| text.trim()))
-                } else if texts.iter().any(|text| number(text).is_none()) {
-                    // The row that is unlike the first, or the first where that is no time itself.
-                    let dates = is_date(texts[0].trim());
-                    let other = |text: &String| {
-                        if dates { !is_date(text.trim()) } else { number(text).is_none() }
-                    };
-                    let row = texts.iter().position(other).unwrap_or(0);
-                    let text = &texts[row];
-                    let remedy = "write numbers, or dates as 2026-11-27, in all rows";
-                    return refused(row, format!("`{text}` has no place in time; {remedy}"));
-                } else {
-                    let numbers: Vec<f64> = texts.iter().filter_map(number).collect();
-                    let mut sorted = numbers.clone();
-                    sorted.sort_by(f64::total_cmp);
-                    sorted.dedup();
-                    let place = |one: &f64| sorted.partition_point(|other| other < one);
-                    numbers.iter().map(place).collect()
-                }
-            }
+            DivideBy::Time(_) => match times(texts) {
+                Ok(of_row) => of_row,
+                Err((row, problem)) => return refused(row, problem),
+            },
             DivideBy::Part(_) => {
                 let mut parts = Vec::with_capacity(texts.len());
                 for (row, text) in texts.iter().enumerate() {
@@ -210,8 +189,18 @@ impl Division {
         if matches!(self.by, DivideBy::Time(_)) {
             return Ok(self.in_time(splitting));
         }
+        Ok(self.of_groups(splitting, labels, streams))
+    }
+
+    /// Whole groups at random, each repeat by its own stream.
+    fn of_groups(
+        &self,
+        splitting: Splitting,
+        labels: Option<&[u32]>,
+        streams: &Streams,
+    ) -> Vec<Split> {
         let mut splits = Vec::new();
-        for repeat in 0..repeats {
+        for repeat in 0..splitting.repeats() {
             let mut rng = streams.child("splits").rng(&format!("repeat {repeat}"));
             match splitting {
                 Splitting::Folds { folds, .. } => {
@@ -226,7 +215,7 @@ impl Division {
                 }
             }
         }
-        Ok(splits)
+        splits
     }
 
     /// Refuses splits of which one trains on rows of a single class. The classes have these names.
@@ -474,6 +463,31 @@ impl Division {
         let test = self.sizes()[1] as f64 / self.of_row.len() as f64;
         Splitting::HoldOut { test, repeats: 1 }
     }
+}
+
+/// The places of texts in time, or a row that has none and why.
+fn times(texts: &[String]) -> Result<Vec<usize>, (usize, String)> {
+    let number =
+        |text: &String| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    if texts.iter().all(|text| is_date(text.trim())) {
+        return Ok(places(texts.iter().map(|text| text.trim())));
+    }
+    if texts.iter().any(|text| number(text).is_none()) {
+        // The row that is unlike the first, or the first where that is no time itself.
+        let dates = is_date(texts[0].trim());
+        let other =
+            |text: &String| if dates { !is_date(text.trim()) } else { number(text).is_none() };
+        let row = texts.iter().position(other).unwrap_or(0);
+        let text = &texts[row];
+        let remedy = "write numbers, or dates as 2026-11-27, in all rows";
+        return Err((row, format!("`{text}` has no place in time; {remedy}")));
+    }
+    let numbers: Vec<f64> = texts.iter().filter_map(number).collect();
+    let mut sorted = numbers.clone();
+    sorted.sort_by(f64::total_cmp);
+    sorted.dedup();
+    let place = |one: &f64| sorted.partition_point(|other| other < one);
+    Ok(numbers.iter().map(place).collect())
 }
 
 /// Whether a text begins as 2026-11-27 does, so that it sorts as time does.

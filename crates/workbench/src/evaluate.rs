@@ -4,7 +4,7 @@ use scores::{estimates, pooled};
 
 use crate::fit::{FittedTo, finite};
 use crate::importance::{CurvePoint, Dependence, Importance, Worth};
-use crate::intervals::NamedInterval;
+use crate::intervals::{Interval, NamedInterval};
 use crate::kernel_matrix::{of_matrix, require_whole};
 use crate::notes::{
     classes_missing, held_at_random, looks_grouped, rows_left_out, sorted_by_class, wrong_way,
@@ -17,7 +17,7 @@ use crate::{
     Choices, Division, Model, Predicted, Scores, Splitting, Table, WorkbenchError, method_for,
     primary, require_weighing,
 };
-use mercer_datasets::Truths;
+use mercer_datasets::{Split, Truths};
 use mercer_learning::{Method, Metric, Predictions, Settings, Streams, Task, by_class, confusion};
 use ndarray::Array2;
 use rand::Rng;
@@ -185,7 +185,7 @@ pub fn evaluate(
     table: &Table,
     splitting: Splitting,
     choices: &Choices<'_>,
-    mut told: impl FnMut(usize, usize),
+    told: impl FnMut(usize, usize),
 ) -> Result<Evaluation, WorkbenchError> {
     let method = method_for(methods, name, table.task())?;
     require_weighing(methods, name, table, choices)?;
@@ -195,64 +195,21 @@ pub fn evaluate(
     let streams = Streams::root(choices.seed);
     let splits = table.splits(splitting, &streams)?;
     let splitting = table.division.as_ref().map_or(splitting, |own| own.splitting(splitting));
-    let (mut scores, mut settings) = (Vec::new(), Vec::new());
-    let mut all_said = Vec::new();
-    let mut notes = split_notes(table);
-    notes.extend(table.division.as_ref().and_then(Division::note));
-    notes.extend(looks_grouped(table));
-    let mut intervals = BTreeMap::new();
-    let mut worth = Worth::new(table, choices);
-    let mut warned = Warned::default();
     let metric = choices.metric.unwrap_or(primary(table.task())).name();
     // Splits of the first repeat.
     let first = splits.len() / splitting.repeats().max(1);
-    for (index, split) in splits.iter().enumerate() {
-        choices.limits.check()?;
-        let own = streams.child(&format!("split {index}"));
-        let (fitted, preparation, rows) = fit_part(method, table, &split.train, choices, &own)?;
-        let said = said_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?;
-        scores.push(finite(said.scores())?);
-        if choices.importance {
-            let score = scores[index].get(metric).copied();
-            let predictor = &*fitted.outcome.predictor;
-            worth.columns(predictor, table, split, &preparation, (score, &own, choices.limits))?;
-        }
-        if choices.learning_curve && index < first {
-            worth.parts(method, table, split, choices, &own)?;
-        }
-        if splits.len() == 1 {
-            intervals = said.intervals(resampling_seed(&streams))?;
-        }
-        all_said.push(said);
-        if index == 0 {
-            if let Some(buffer) =
-                table.buffer().filter(|&buffer| choices.tune.is_some() && buffer < rows)
-            {
-                notes.push(format!(
-                    "{name} was tuned on the first of {rows} training rows, {buffer} at most (--buffer)"
-                ));
-            }
-            let facts = &fitted.outcome.facts;
-            notes.extend(rows_left_out(name, facts, rows));
-            notes.extend(method.warnings_of(&fitted.settings, facts, rows));
-            notes.extend(sorted_by_class(name, facts));
-        }
-        warnings(method, &fitted, table.task()).for_each(|warning| warned.add(warning, index + 1));
-        settings.push(with_chosen(fitted.settings, &fitted.outcome.facts));
-        told(index + 1, splits.len());
-    }
-    notes.extend(warned.notes(name, splits.len()));
-    let test_rows = splits[0].test.len();
+    let fits = fit_each(method, table, (&splits, first), choices, &streams, told)?;
+    let Fits { mut scores, settings, said: all_said, intervals, worth, notes: of_fits } = fits;
+    let mut notes = split_notes(table);
+    notes.extend(table.division.as_ref().and_then(Division::note));
+    notes.extend(looks_grouped(table));
+    notes.extend(of_fits);
     let importance = choices
         .importance
         .then(|| worth.importance(table, splitting.test_over_train()))
         .transpose()?;
-    let whole: Vec<f64> =
-        scores.iter().take(first).filter_map(|own| own.get(metric).copied()).collect();
-    // Parts in the order of time have ever more rows.
-    let rows =
-        splits.iter().take(first).map(|split| split.train.len()).sum::<usize>() / first.max(1);
-    let learning_curve = choices.learning_curve.then(|| worth.curve(&whole, rows));
+    let learning_curve =
+        choices.learning_curve.then(|| curve(&worth, &splits[..first], &scores[..first], metric));
     let balanced = balance(table, splitting, &mut scores, &all_said);
     let confusion = confused(&all_said);
     let tested = splits.iter().take(first).flat_map(|split| split.test.clone()).collect();
@@ -271,7 +228,7 @@ pub fn evaluate(
         splits: scores,
         estimates,
         settings,
-        test_rows,
+        test_rows: splits[0].test.len(),
         confusion,
         importance,
         dependence: choices.importance.then_some(worth.dependence),
@@ -280,6 +237,89 @@ pub fn evaluate(
         said,
         tested,
     })
+}
+
+/// What the fits to the training parts gave, a split after the other.
+struct Fits {
+    scores: Vec<Scores>,
+    settings: Vec<Settings>,
+    said: Vec<NamedInterval>,
+    /// Of a single split.
+    intervals: BTreeMap<String, Interval>,
+    worth: Worth,
+    notes: Vec<String>,
+}
+
+/// Fits a method to the training part of each split, and scores the test part; the `first` splits have learning curves.
+fn fit_each(
+    method: &Method,
+    table: &Table,
+    (splits, first): (&[Split], usize),
+    choices: &Choices<'_>,
+    streams: &Streams,
+    mut told: impl FnMut(usize, usize),
+) -> Result<Fits, WorkbenchError> {
+    let metric = choices.metric.unwrap_or(primary(table.task())).name();
+    let (mut scores, mut settings, mut all_said) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut intervals, mut notes) = (BTreeMap::new(), Vec::new());
+    let mut worth = Worth::new(table, choices);
+    let mut warned = Warned::default();
+    for (index, split) in splits.iter().enumerate() {
+        choices.limits.check()?;
+        let own = streams.child(&format!("split {index}"));
+        let (fitted, preparation, rows) = fit_part(method, table, &split.train, choices, &own)?;
+        let said = said_of(&*fitted.outcome.predictor, table, &split.test, &preparation)?;
+        scores.push(finite(said.scores())?);
+        if choices.importance {
+            let score = scores[index].get(metric).copied();
+            let predictor = &*fitted.outcome.predictor;
+            worth.columns(predictor, table, split, &preparation, (score, &own, choices.limits))?;
+        }
+        if choices.learning_curve && index < first {
+            worth.parts(method, table, split, choices, &own)?;
+        }
+        if splits.len() == 1 {
+            intervals = said.intervals(resampling_seed(streams))?;
+        }
+        all_said.push(said);
+        if index == 0 {
+            let buffer = table.buffer().filter(|&own| choices.tune.is_some() && own < rows);
+            notes = fit_notes(method, &fitted, rows, buffer);
+        }
+        warnings(method, &fitted, table.task()).for_each(|warning| warned.add(warning, index + 1));
+        settings.push(with_chosen(fitted.settings, &fitted.outcome.facts));
+        told(index + 1, splits.len());
+    }
+    notes.extend(warned.notes(method.name, splits.len()));
+    Ok(Fits { scores, settings, said: all_said, intervals, worth, notes })
+}
+
+/// What is to be known of the fit to some rows, of which only the first were tuned on where there is a buffer.
+fn fit_notes(
+    method: &Method,
+    fitted: &FittedTo,
+    rows: usize,
+    buffer: Option<usize>,
+) -> Vec<String> {
+    let (name, facts) = (method.name, &fitted.outcome.facts);
+    let tuned = buffer.map(|buffer| {
+        format!(
+            "{name} was tuned on the first of {rows} training rows, {buffer} at most (--buffer)"
+        )
+    });
+    let mut notes: Vec<String> = tuned.into_iter().collect();
+    notes.extend(rows_left_out(name, facts, rows));
+    notes.extend(method.warnings_of(&fitted.settings, facts, rows));
+    notes.extend(sorted_by_class(name, facts));
+    notes
+}
+
+/// The learning curve, with the whole training parts of these splits at its end.
+fn curve(worth: &Worth, splits: &[Split], scores: &[Scores], metric: &str) -> Vec<CurvePoint> {
+    let whole: Vec<f64> = scores.iter().filter_map(|own| own.get(metric).copied()).collect();
+    // Parts in the order of time have ever more rows.
+    let rows = splits.iter().map(|split| split.train.len()).sum::<usize>() / splits.len().max(1);
+    worth.curve(&whole, rows)
 }
 
 /// The sum of the confusion matrices of some test parts.

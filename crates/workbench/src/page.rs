@@ -1,3 +1,5 @@
+mod files;
+
 use crate::curves_page::looks;
 use crate::provenance::{OF_A_FILE, provenance};
 use crate::{
@@ -9,7 +11,6 @@ use mercer_render::{
     Axis, Block, Cell, Column, Figure, Kind, Mark, Panel, Report, Row, Section, Series, Table,
     critical_difference, number,
 };
-use std::fmt::Write as _;
 
 /// Returns the page of a comparison. It has a table of all metrics, the tests, the spread over the splits, and ranks.
 ///
@@ -113,8 +114,8 @@ pub fn evaluation_page(
 pub fn across_page(across: &Across, asked: Provenance<'_>) -> Result<String, WorkbenchError> {
     let count = across.files.len();
     let mut section = Section::new("across", "Over all files")
-        .intro(across_intro(across))
-        .block(Block::Table(means_table(across)));
+        .intro(files::intro(across))
+        .block(Block::Table(files::means(across)));
     if let Some(cd) = across.critical_difference {
         let ranks: Vec<(String, f64)> =
             across.methods.iter().filter_map(|m| Some((m.method.clone(), m.rank?))).collect();
@@ -126,7 +127,7 @@ pub fn across_page(across: &Across, asked: Provenance<'_>) -> Result<String, Wor
         section = section.block(Block::Diagram(diagram));
     }
     section = section.block(match across.untested() {
-        None => Block::Table(across_pairs(across)),
+        None => Block::Table(files::pairs(across)),
         Some(why) => Block::Text(format!("There is no test over the files: {why}.")),
     });
     let report = Report::new(format!("Comparison on {count} files"))
@@ -144,93 +145,6 @@ pub fn across_page(across: &Across, asked: Provenance<'_>) -> Result<String, Wor
     Ok(report.to_html()?)
 }
 
-fn across_intro(across: &Across) -> String {
-    let mut text =
-        "One number a file and method: the mean over its splits. Ranks count from 1, the \
-                    best, and ties share the mean of their places."
-            .to_owned();
-    if let Some(test) = &across.friedman {
-        let files = test.datasets;
-        // Ranks that are the same on every file leave that correction no spread: its p is 0 by convention.
-        let (form, p) = if test.degenerate {
-            ("Friedman's test, uncorrected since all files rank them alike", test.p_chi_squared)
-        } else {
-            ("Friedman's test with Iman and Davenport's correction", test.p_iman_davenport)
-        };
-        let _ = write!(
-            text, // writing to a string cannot fail
-            " That all methods rank alike: {form}, p {} over {files} files.",
-            if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {p:.4}") }
-        );
-    }
-    if across.methods.iter().any(|method| method.rank.is_none()) {
-        text += " A method that failed on a file has no rank.";
-    }
-    text
-}
-
-fn means_table(across: &Across) -> Table {
-    let heads = std::iter::once(Column::left("File"))
-        .chain(["target", "metric"].map(Column::left))
-        .chain(across.methods.iter().map(|method| Column::right(method.method.clone())));
-    let mut table = Table::new("across-means", "Mean scores")
-        .caption("Bold is the best of a file; the last row has the mean ranks.")
-        .columns(heads);
-    for (at, file) in across.files.iter().enumerate() {
-        let (factor, digits) = scale_of(file.metric);
-        let means = || across.methods.iter().map(|method| method.means[at]);
-        let larger = file.metric.larger_is_better();
-        let best = means().flatten().reduce(|a, b| if larger { a.max(b) } else { a.min(b) });
-        let metric = if factor > 1.0 {
-            format!("{}, %", file.metric.name())
-        } else {
-            file.metric.name().to_owned()
-        };
-        let mut cells =
-            [&file.data, &file.target, &metric].map(|text| Cell::text(text.clone())).to_vec();
-        cells.extend(means().map(|mean| match mean {
-            Some(mean) => {
-                let cell = Cell::number(factor * mean, digits);
-                if best.is_some_and(|best| best.to_bits() == mean.to_bits()) {
-                    cell.bold()
-                } else {
-                    cell
-                }
-            }
-            None => Cell::missing("failed", "see the file below"),
-        }));
-        table = table.row(Row::new(cells));
-    }
-    let mut ranks = ["mean rank", "", ""].map(Cell::text).to_vec();
-    let of = |rank: Option<f64>| rank.map_or_else(|| Cell::text("-"), |r| Cell::number(r, 2));
-    ranks.extend(across.methods.iter().map(|method| of(method.rank)));
-    table.row(Row::new(ranks))
-}
-
-fn across_pairs(across: &Across) -> Table {
-    let mut table = Table::new("across-pairs", "The best mean rank against the others")
-        .caption(
-            "Wilcoxon's signed-rank test over the files, of differences of accuracies or of the \
-             logarithms of errors; Holm adjusts for the number of pairs. That the best was chosen \
-             by looking is in neither.",
-        )
-        .columns([Column::left("Best"), Column::left("Other")])
-        .columns(["better", "equal", "worse", "p", "p Holm"].map(Column::right));
-    for pair in &across.pairs {
-        let [better, equal, worse] = pair.wins.map(Cell::count);
-        table = table.row(Row::new([
-            Cell::text(pair.best.clone()),
-            Cell::text(pair.other.clone()),
-            better,
-            equal,
-            worse,
-            p_value(pair.p),
-            p_value(pair.p_holm),
-        ]));
-    }
-    table
-}
-
 /// The sections of one file's comparison, their ids behind `prefix`, their heads before `of`.
 fn with_comparison(
     report: Report,
@@ -241,32 +155,8 @@ fn with_comparison(
     let id = |name: &str| format!("{prefix}{name}");
     let head = |text: &str| if of.is_empty() { text.to_owned() } else { format!("{of}: {text}") };
     let metric = comparison.metric;
-    let (rows, columns) = comparison.shape;
     let scale = scale_of(metric);
-    let chance = if comparison.task == "classification" {
-        format!(
-            "The most frequent class alone is right in {:.2} % of the rows.",
-            100.0 * comparison.chance
-        )
-    } else {
-        format!("The target's deviation, the error of its mean, is {:.4}.", comparison.chance)
-    };
-    let notes = if comparison.notes.is_empty() {
-        String::new()
-    } else {
-        format!(" Note: {}.", comparison.notes.join("; "))
-    };
-    let same =
-        if comparison.methods.len() > 1 { "Every method saw the same splits" } else { "Rows" };
-    let intro = format!(
-        "{} and {} of `{}`, target `{}`. {same}: {}. {chance}{notes}",
-        counted(rows, "row", "rows"),
-        counted(columns, "input column", "input columns"),
-        comparison.data,
-        comparison.target,
-        comparison.splitting
-    );
-    let results = Section::new(id("methods"), head("The methods")).intro(intro);
+    let results = Section::new(id("methods"), head("The methods")).intro(intro(comparison));
     let mut results = scores_tables(comparison, &id("scores"))
         .into_iter()
         .fold(results, |results, table| results.block(Block::Table(table)))
@@ -304,6 +194,34 @@ fn with_comparison(
     let report = looks(report, comparison, prefix, &head("The test rows"));
     let settings = Block::Table(settings_table(comparison, id("settings")));
     Ok(report.section(Section::new(id("settings-used"), head("Settings")).block(settings)))
+}
+
+/// The table, how it was divided, what is easily reached, and the notes.
+fn intro(comparison: &Comparison) -> String {
+    let (rows, columns) = comparison.shape;
+    let chance = if comparison.task == "classification" {
+        format!(
+            "The most frequent class alone is right in {:.2} % of the rows.",
+            100.0 * comparison.chance
+        )
+    } else {
+        format!("The target's deviation, the error of its mean, is {:.4}.", comparison.chance)
+    };
+    let notes = if comparison.notes.is_empty() {
+        String::new()
+    } else {
+        format!(" Note: {}.", comparison.notes.join("; "))
+    };
+    let same =
+        if comparison.methods.len() > 1 { "Every method saw the same splits" } else { "Rows" };
+    format!(
+        "{} and {} of `{}`, target `{}`. {same}: {}. {chance}{notes}",
+        counted(rows, "row", "rows"),
+        counted(columns, "input column", "input columns"),
+        comparison.data,
+        comparison.target,
+        comparison.splitting
+    )
 }
 
 /// Accuracies are shown in percent.

@@ -149,27 +149,7 @@ impl ScoreTable {
                 counted(incomplete, "dataset", "datasets")
             ));
         }
-        let mut repeats = 1;
-        for dataset in 0..datasets.len() {
-            let first = &cells[&(dataset, 0)];
-            repeats = repeats.max(first.len());
-            for method in 1..methods.len() {
-                let other = &cells[&(dataset, method)];
-                let apart = first.keys().find(|&repeat| !other.contains_key(repeat));
-                let apart =
-                    apart.or_else(|| other.keys().find(|&repeat| !first.contains_key(repeat)));
-                if let Some(repeat) = apart {
-                    return Err(format!(
-                        "repeat `{}` of `{}` has a score of `{}` or of `{}`, but not of both; keep the repeats \
-                         that all methods have",
-                        one_line(repeat),
-                        one_line(&datasets[dataset]),
-                        one_line(&methods[0]),
-                        one_line(&methods[method]),
-                    ));
-                }
-            }
-        }
+        let repeats = repeats(datasets, methods, cells)?;
         let mean = |pair: (usize, usize)| {
             let cell = &cells[&pair];
             // Repeats add up in any order: what differs by rounding is a tie.
@@ -179,6 +159,35 @@ impl ScoreTable {
         let scores = (0..datasets.len()).map(row).collect();
         Ok(Self { datasets: datasets.to_vec(), methods: methods.to_vec(), scores, repeats })
     }
+}
+
+/// The repeats of the dataset that has most; all methods must have the same ones of a dataset.
+fn repeats(
+    datasets: &[String],
+    methods: &[String],
+    cells: &BTreeMap<(usize, usize), Cell>,
+) -> Result<usize, String> {
+    let mut repeats = 1;
+    for dataset in 0..datasets.len() {
+        let first = &cells[&(dataset, 0)];
+        repeats = repeats.max(first.len());
+        for method in 1..methods.len() {
+            let other = &cells[&(dataset, method)];
+            let apart = first.keys().find(|&repeat| !other.contains_key(repeat));
+            let apart = apart.or_else(|| other.keys().find(|&repeat| !first.contains_key(repeat)));
+            if let Some(repeat) = apart {
+                return Err(format!(
+                    "repeat `{}` of `{}` has a score of `{}` or of `{}`, but not of both; keep the repeats \
+                     that all methods have",
+                    one_line(repeat),
+                    one_line(&datasets[dataset]),
+                    one_line(&methods[0]),
+                    one_line(&methods[method]),
+                ));
+            }
+        }
+    }
+    Ok(repeats)
 }
 
 /// Names in the order in which they were first met.

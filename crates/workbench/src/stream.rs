@@ -141,47 +141,8 @@ impl Model {
             (rows > 0 || found.is_err()).then_some(found)
         };
         let work = |found: Result<ReadPart, DataError>| {
-            let (first, raw, lines, kept) = found?;
-            let filled = raw.holed_rows();
-            let all = || raw.dense(0..lines.len());
-            let mut shares = if beside.probabilities || beside.entropy {
-                Some(self.probabilities(raw.clone(), file.name(), &lines, 1)?)
-            } else {
-                None
-            };
-            let entropy = shares.as_ref().filter(|_| beside.entropy);
-            let entropy = entropy.map(|shares| entropies(shares.view()));
-            let embedded_entropy = if beside.entropy {
-                self.embedded_entropy(all(), file.name(), &lines)?
-            } else {
-                None
-            };
-            let scores = beside.scores.then(|| self.decision(raw.clone(), file.name(), &lines, 1));
-            let scores = scores.transpose()?;
-            let deviation =
-                if beside.deviation { self.deviations(all(), file.name(), &lines)? } else { None };
-            let sets = beside
-                .within
-                .as_ref()
-                .map(|within| self.sets(raw.clone(), file.name(), &lines, within));
-            let sets = sets.transpose()?;
-            let probabilities = shares.take_if(|_| beside.probabilities);
-            let predicted = self.predict(raw, file.name(), &lines, 1)?;
-            let rows = lines.len();
-            let said = PredictedRows {
-                first,
-                lines,
-                predicted,
-                probabilities,
-                scores,
-                entropy,
-                embedded_entropy,
-                deviation,
-                sets,
-                filled,
-                kept,
-            };
-            Ok((rows, form(said)))
+            let said = self.predict_part(found?, file.name(), beside)?;
+            Ok((said.lines.len(), form(said)))
         };
         let mut count = 0;
         pipeline(threads, next, work, |result: Result<(usize, R), WorkbenchError>| {
@@ -190,5 +151,46 @@ impl Model {
             told(formed)
         })?;
         Ok(count)
+    }
+
+    /// What it says of some rows of a file.
+    fn predict_part(
+        &self,
+        (first, raw, lines, kept): ReadPart,
+        file: &str,
+        beside: &ExtraColumns,
+    ) -> Result<PredictedRows, WorkbenchError> {
+        let filled = raw.holed_rows();
+        let all = || raw.dense(0..lines.len());
+        let mut shares = if beside.probabilities || beside.entropy {
+            Some(self.probabilities(raw.clone(), file, &lines, 1)?)
+        } else {
+            None
+        };
+        let entropy = shares.as_ref().filter(|_| beside.entropy);
+        let entropy = entropy.map(|shares| entropies(shares.view()));
+        let embedded_entropy =
+            if beside.entropy { self.embedded_entropy(all(), file, &lines)? } else { None };
+        let scores = beside.scores.then(|| self.decision(raw.clone(), file, &lines, 1));
+        let scores = scores.transpose()?;
+        let deviation = if beside.deviation { self.deviations(all(), file, &lines)? } else { None };
+        let sets =
+            beside.within.as_ref().map(|within| self.sets(raw.clone(), file, &lines, within));
+        let sets = sets.transpose()?;
+        let probabilities = shares.take_if(|_| beside.probabilities);
+        let predicted = self.predict(raw, file, &lines, 1)?;
+        Ok(PredictedRows {
+            first,
+            lines,
+            predicted,
+            probabilities,
+            scores,
+            entropy,
+            embedded_entropy,
+            deviation,
+            sets,
+            filled,
+            kept,
+        })
     }
 }

@@ -40,11 +40,35 @@ pub fn tuning_page(
         Metric::Rmse => (-1.0, "error, in deviations of the target".to_owned()),
         other => (if other.larger_is_better() { 1.0 } else { -1.0 }, other.name().to_owned()),
     };
+    let chosen = listed(tuning.chosen.iter().map(|(name, value)| (name.as_str(), value)));
+    let section = Section::new("tuning", "What was tried")
+        .intro(format!(
+            "Settings of {} for {} of `{}`: successive halving, {}; ties go to the earlier candidate, \
+             and the method's defaults are the first. Chosen: `{chosen}`.",
+            method.name,
+            table.task().name(),
+            table.schema.target.name,
+            scoring(table.rows(), table.division.as_ref())
+        ))
+        .block(Block::Figure(history(tuning, factor, &label)))
+        .block(Block::Table(candidates(tuning, factor, &label)));
+    let report = Report::new(format!("Tuning {} on {}", method.name, table.name))
+        .subtitle(method.summary)
+        .section(section);
+    let report = provenance(table, choices)
+        .into_iter()
+        // It is a tuning.
+        .filter(|(name, _)| *name != "Tuned")
+        .fold(asked.begin(report), |report, (name, value)| report.provenance(name, value));
+    Ok(report.to_html()?)
+}
+
+/// The scores in the order in which they were found, a series a rung.
+fn history(tuning: &Tuning, factor: f64, label: &str) -> Figure {
     let mut efforts: Vec<f64> = tuning.history.iter().map(|step| step.effort).collect();
     efforts.sort_by(f64::total_cmp);
     efforts.dedup();
-    let mut panel =
-        Panel::new(Axis::linear("candidate, in the order tried"), Axis::linear(label.clone()));
+    let mut panel = Panel::new(Axis::linear("candidate, in the order tried"), Axis::linear(label));
     for &effort in &efforts {
         let points = tuning.history.iter().enumerate().filter_map(|(at, step)| {
             let here = step.effort.to_bits() == effort.to_bits();
@@ -53,9 +77,13 @@ pub fn tuning_page(
         let name = format!("{:.0} % of the full effort", 100.0 * effort);
         panel = panel.series(Series::points(name, points));
     }
-    let figure = Figure::new("history", "Scores on rows held out of training")
+    Figure::new("history", "Scores on rows held out of training")
         .caption("One point a candidate and rung, in the order tried.")
-        .panel(panel);
+        .panel(panel)
+}
+
+/// A row a candidate and rung.
+fn candidates(tuning: &Tuning, factor: f64, label: &str) -> mercer_render::Table {
     let mut candidates = mercer_render::Table::new("candidates", "All candidates")
         .caption("Effort is the share of a full fit; bold is what was chosen.")
         .columns([
@@ -77,25 +105,5 @@ pub fn tuning_page(
         }
         candidates = candidates.row(Row::new(row));
     }
-    let chosen = listed(tuning.chosen.iter().map(|(name, value)| (name.as_str(), value)));
-    let section = Section::new("tuning", "What was tried")
-        .intro(format!(
-            "Settings of {} for {} of `{}`: successive halving, {}; ties go to the earlier candidate, \
-             and the method's defaults are the first. Chosen: `{chosen}`.",
-            method.name,
-            table.task().name(),
-            table.schema.target.name,
-            scoring(table.rows(), table.division.as_ref())
-        ))
-        .block(Block::Figure(figure))
-        .block(Block::Table(candidates));
-    let report = Report::new(format!("Tuning {} on {}", method.name, table.name))
-        .subtitle(method.summary)
-        .section(section);
-    let report = provenance(table, choices)
-        .into_iter()
-        // It is a tuning.
-        .filter(|(name, _)| *name != "Tuned")
-        .fold(asked.begin(report), |report, (name, value)| report.provenance(name, value));
-    Ok(report.to_html()?)
+    candidates
 }

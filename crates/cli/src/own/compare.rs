@@ -6,7 +6,7 @@ use super::{
 use crate::Ended;
 use crate::columns::Listing;
 use crate::columns::{print_aligned, print_words};
-use mercer_learning::Streams;
+use mercer_learning::{Method, Streams};
 use mercer_methods::all;
 use mercer_workbench::{
     Across, Choices, Comparison, MethodAcross, Output, PairAcross, Provenance, Table,
@@ -34,18 +34,8 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;
     let names: Vec<String> = args.methods.iter().map(|name| full_name(name)).collect();
     // All files are read before any method is fitted: a fault in the last one shows at once.
-    let options = schema_options(&args.columns, &args.choices);
-    let table = |data: &PathBuf| -> anyhow::Result<Table> {
-        read_divided(
-            open(data, &args.columns.file)?,
-            &args.columns.file,
-            &options,
-            &args.split,
-            &args.choices,
-            &choices,
-        )
-    };
-    let tables = files.iter().map(table).collect::<anyhow::Result<Vec<_>>>()?;
+    let tables =
+        files.iter().map(|data| read(data, args, &choices)).collect::<anyhow::Result<Vec<_>>>()?;
     for table in &tables {
         check_splits(table, args, choices.seed)?;
         say_of_parts(table, choices.impute);
@@ -55,36 +45,9 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
             say_if_untunable(name, &choices, table.task());
         }
     }
-    let bar = bar(quiet);
-    let watch = watch(args.choices.max_seconds, quiet);
-    let (mut done, mut files) = (0, Vec::new());
-    for table in &tables {
-        let told = |name: &str, _: usize, of: usize| {
-            done += 1;
-            bar.set_length((of * names.len() * tables.len()) as u64);
-            bar.set_position(done);
-            bar.set_message(name.to_owned());
-        };
-        files.push(compare(
-            &methods,
-            &names,
-            table,
-            splitting(&args.split, table),
-            &choices,
-            told,
-        )?);
-    }
-    watch.finish();
-    bar.finish_and_clear();
+    let files = compare_each(&methods, &names, &tables, args, &choices, quiet)?;
     for file in &files {
-        for note in &file.notes {
-            tracing::warn!("{}: {note}", file.data);
-        }
-        for method in &file.methods {
-            if let Err(error) = &method.evaluation {
-                eprintln!("{}: {} failed: {error}", file.data, method.method);
-            }
-        }
+        say_of(file);
     }
     let (command, date) = (command(), today());
     let asked = Provenance { command: &command, date: &date };
@@ -95,14 +58,7 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         if args.json {
             print_json(&across)?;
         } else {
-            print_words(&format!("{} files, each with {how}, for every method", tables.len()))?;
-            writeln!(std::io::stdout())?;
-            print_means(&across, &tables)?;
-            writeln!(std::io::stdout())?;
-            match across.untested() {
-                None => pairs_across(&across).print(false)?,
-                Some(why) => print_words(&format!("no test over the files: {why}"))?,
-            }
+            print_across(&across, &how, &tables)?;
         }
         across.failed()
     } else {
@@ -116,6 +72,64 @@ pub(crate) fn run(args: &CompareArgs, quiet: bool) -> anyhow::Result<Ended> {
         comparison.failed()
     };
     Ok(if failed > 0 { Ended::Failed } else { Ended::Done })
+}
+
+/// Reads one of the files.
+fn read(data: &Path, args: &CompareArgs, choices: &Choices<'_>) -> anyhow::Result<Table> {
+    let lines = &args.columns.file;
+    let options = schema_options(&args.columns, &args.choices);
+    read_divided(open(data, lines)?, lines, &options, &args.split, &args.choices, choices)
+}
+
+/// Compares the methods on each table, beside a bar.
+fn compare_each(
+    methods: &[Method],
+    names: &[String],
+    tables: &[Table],
+    args: &CompareArgs,
+    choices: &Choices<'_>,
+    quiet: bool,
+) -> anyhow::Result<Vec<Comparison>> {
+    let bar = bar(quiet);
+    let watch = watch(args.choices.max_seconds, quiet);
+    let (mut done, mut files) = (0, Vec::new());
+    for table in tables {
+        let told = |name: &str, _: usize, of: usize| {
+            done += 1;
+            bar.set_length((of * names.len() * tables.len()) as u64);
+            bar.set_position(done);
+            bar.set_message(name.to_owned());
+        };
+        let splitting = splitting(&args.split, table);
+        files.push(compare(methods, names, table, splitting, choices, told)?);
+    }
+    watch.finish();
+    bar.finish_and_clear();
+    Ok(files)
+}
+
+/// Says the notes of a file, and which methods failed on it.
+fn say_of(file: &Comparison) {
+    for note in &file.notes {
+        tracing::warn!("{}: {note}", file.data);
+    }
+    for method in &file.methods {
+        if let Err(error) = &method.evaluation {
+            eprintln!("{}: {} failed: {error}", file.data, method.method);
+        }
+    }
+}
+
+/// Prints mean scores and tests of several files.
+fn print_across(across: &Across, how: &str, tables: &[Table]) -> anyhow::Result<()> {
+    print_words(&format!("{} files, each with {how}, for every method", tables.len()))?;
+    writeln!(std::io::stdout())?;
+    print_means(across, tables)?;
+    writeln!(std::io::stdout())?;
+    match across.untested() {
+        None => pairs_across(across).print(false),
+        Some(why) => print_words(&format!("no test over the files: {why}")),
+    }
 }
 
 /// Prints scores and tests of one file.

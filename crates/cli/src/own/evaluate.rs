@@ -11,8 +11,8 @@ use mercer_datasets::{Moments, Truth, Truths, Widened};
 use mercer_learning::{by_class, counted, one_line};
 use mercer_methods::all;
 use mercer_workbench::{
-    Choices, Evaluation, HeldOut, Model, Predicted, Provenance, Table, Wanted, WorkbenchError,
-    coverage, evaluate, evaluate_model, evaluation_page,
+    Choices, Evaluation, HeldOut, Model, Output, Predicted, Provenance, Table, Wanted,
+    WorkbenchError, coverage, evaluate, evaluate_model, evaluation_page,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,10 +30,9 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     let model = args.model.as_ref().or(args.model_flag.as_ref());
     let inputs: Vec<&Path> =
         std::iter::once(&args.table.data).chain(model).map(PathBuf::as_path).collect();
-    let report =
-        args.report.as_ref().map(|report| claim(report, args.force, &inputs)).transpose()?;
-    let predictions = args.predictions.as_ref().map(|out| claim(out, args.force, &inputs));
-    let predictions = predictions.transpose()?;
+    let claimed = |at: Option<&PathBuf>| at.map(|at| claim(at, args.force, &inputs)).transpose();
+    let report = claimed(args.report.as_ref())?;
+    let predictions = claimed(args.predictions.as_ref())?;
     let (evaluation, how, table) = match (&args.method, model) {
         (None, Some(path)) => of_model(args, path)?,
         (None, None) => {
@@ -43,57 +42,28 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
         }
         (Some(method), _) => {
             let name = full_name(method);
-            let file = open(&args.table.data, &args.table.columns.file)?;
-            let options = schema_options(&args.table.columns, &args.choices);
-            let lines = &args.table.columns.file;
-            let table = read_divided(file, lines, &options, &args.split, &args.choices, &choices)?;
-            say_of_parts(&table, choices.impute);
-            say_if_untunable(&name, &choices, table.task());
+            let table = read(args, &name, &choices)?;
             let splitting = splitting(&args.split, &table);
-            let bar = bar(quiet);
-            let watch = watch(args.choices.max_seconds, quiet);
-            let told = |at: usize, of: usize| {
-                bar.set_length(of as u64);
-                bar.set_position(at as u64);
-            };
             if let Some(share) = args.coverage {
                 let wanted =
                     Wanted { share, each_class: args.each_class, jackknife: args.jackknife };
-                let found = coverage(&methods, &name, &table, splitting, wanted, &choices, told)
-                    .map_err(|error| default_folds(error, &args.split))?;
-                watch.finish();
-                bar.finish_and_clear();
+                let found = watched(args, quiet, |told| {
+                    coverage(&methods, &name, &table, splitting, wanted, &choices, told)
+                })?;
                 let how = table.describe(splitting);
                 return super::coverage::print(&found, &about(&table), &how, args.json);
             }
-            let evaluation = evaluate(&methods, &name, &table, splitting, &choices, told)
-                .map_err(|error| default_folds(error, &args.split))?;
-            watch.finish();
-            bar.finish_and_clear();
+            let evaluation = watched(args, quiet, |told| {
+                evaluate(&methods, &name, &table, splitting, &choices, told)
+            })?;
             (evaluation, table.describe(splitting), table)
         }
     };
-    for note in &evaluation.notes {
-        tracing::warn!("{note}");
-    }
-    let means = evaluation.estimates.iter().map(|(name, found)| (name.clone(), found.mean));
-    let mut moments = Moments::default();
-    if let Truths::Values(values) = &table.truths {
-        for &value in values {
-            moments.see(value);
-        }
-    }
-    let deviation = Some(moments.deviation());
-    let may_tune = args.method.is_some() && choices.tune.is_none();
-    say_if_no_better(&evaluation.method, may_tune, &means.collect(), table.task(), deviation);
+    say_of(&evaluation, &table, args.method.is_some() && choices.tune.is_none());
     // Files before words: a pipe that is closed takes none of them along.
     if let Some(report) = &report {
-        let (command, date) = (command(), today());
-        let asked = Provenance { command: &command, date: &date };
         let choices = args.method.as_ref().map(|_| &choices);
-        let page = evaluation_page(evaluation.clone(), &table, &how, choices, asked)?;
-        report.write_bytes(page.as_bytes())?;
-        tracing::info!("{}", report.path().display());
+        write_page(report, &evaluation, &how, &table, choices)?;
     }
     if let Some(out) = &predictions {
         out.write_bytes(held_out(&evaluation, &table).as_bytes())?;
@@ -105,19 +75,86 @@ pub(crate) fn run(args: &EvaluateArgs, quiet: bool) -> anyhow::Result<Ended> {
     if args.json {
         print_json(&as_json(&evaluation, &how, &table))?;
     } else {
-        let (splits, test) = (evaluation.splits.len(), evaluation.test_rows);
-        let parts = if splits == 1 { "a test part" } else { "test parts" };
-        let test = counted(test, "row", "rows");
-        let (method, about) = (&evaluation.method, about(&table));
-        print_words(&format!("{method} on {about}; {how}; {parts} of {test}"))?;
-        writeln!(std::io::stdout())?;
-        listing(&evaluation).print(false)?;
-        if let Some(confusion) = &evaluation.confusion {
-            writeln!(std::io::stdout())?;
-            classes(confusion, &table.schema.target.labels)?;
-        }
+        print(&evaluation, &how, &table)?;
     }
     Ok(Ended::Done)
+}
+
+/// Reads the table for a method that is to be fitted.
+fn read(args: &EvaluateArgs, method: &str, choices: &Choices<'_>) -> anyhow::Result<Table> {
+    let lines = &args.table.columns.file;
+    let file = open(&args.table.data, lines)?;
+    let options = schema_options(&args.table.columns, &args.choices);
+    let table = read_divided(file, lines, &options, &args.split, &args.choices, choices)?;
+    say_of_parts(&table, choices.impute);
+    say_if_untunable(method, choices, table.task());
+    Ok(table)
+}
+
+/// Work beside a bar, which it tells how far it is, and within its time.
+fn watched<T>(
+    args: &EvaluateArgs,
+    quiet: bool,
+    work: impl FnOnce(&dyn Fn(usize, usize)) -> Result<T, WorkbenchError>,
+) -> anyhow::Result<T> {
+    let bar = bar(quiet);
+    let watch = watch(args.choices.max_seconds, quiet);
+    let told = |at: usize, of: usize| {
+        bar.set_length(of as u64);
+        bar.set_position(at as u64);
+    };
+    let found = work(&told).map_err(|error| default_folds(error, &args.split))?;
+    watch.finish();
+    bar.finish_and_clear();
+    Ok(found)
+}
+
+/// Says the notes, and where nothing was learned that shows; with `may_tune` tuning is still to be tried.
+fn say_of(evaluation: &Evaluation, table: &Table, may_tune: bool) {
+    for note in &evaluation.notes {
+        tracing::warn!("{note}");
+    }
+    let means = evaluation.estimates.iter().map(|(name, found)| (name.clone(), found.mean));
+    let mut moments = Moments::default();
+    if let Truths::Values(values) = &table.truths {
+        for &value in values {
+            moments.see(value);
+        }
+    }
+    let deviation = Some(moments.deviation());
+    say_if_no_better(&evaluation.method, may_tune, &means.collect(), table.task(), deviation);
+}
+
+/// Writes the page; to a model as it is no choices belong.
+fn write_page(
+    report: &Output,
+    evaluation: &Evaluation,
+    how: &str,
+    table: &Table,
+    choices: Option<&Choices<'_>>,
+) -> anyhow::Result<()> {
+    let (command, date) = (command(), today());
+    let asked = Provenance { command: &command, date: &date };
+    let page = evaluation_page(evaluation.clone(), table, how, choices, asked)?;
+    report.write_bytes(page.as_bytes())?;
+    tracing::info!("{}", report.path().display());
+    Ok(())
+}
+
+/// Prints the scores, and how often each class was predicted as each.
+fn print(evaluation: &Evaluation, how: &str, table: &Table) -> anyhow::Result<()> {
+    let (splits, test) = (evaluation.splits.len(), evaluation.test_rows);
+    let parts = if splits == 1 { "a test part" } else { "test parts" };
+    let test = counted(test, "row", "rows");
+    let (method, about) = (&evaluation.method, about(table));
+    print_words(&format!("{method} on {about}; {how}; {parts} of {test}"))?;
+    writeln!(std::io::stdout())?;
+    listing(evaluation).print(false)?;
+    if let Some(confusion) = &evaluation.confusion {
+        writeln!(std::io::stdout())?;
+        classes(confusion, &table.schema.target.labels)?;
+    }
+    Ok(())
 }
 
 /// A model as it is, scored on all rows: how, in words, and the rows.

@@ -12,6 +12,7 @@ use mercer_workbench::{
 };
 use serde_json::Value;
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
@@ -48,37 +49,9 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
     clock.finish_and_clear();
     let seconds = started.elapsed().as_secs_f64();
     say_if_untunable(&name, &choices, model.header.task());
-    if let Some(warning) = unconverged(&model.header) {
-        tracing::warn!("{}: {warning}", model.header.method);
-    }
-    let header = &model.header;
-    for warning in header.warnings(&methods) {
-        tracing::warn!("{warning}");
-    }
-    if let (Some(asked), Some(held)) = (args.choices.buffer, header.buffer)
-        && held < asked
-    {
-        let inputs = counted(header.schema.width(), "input", "inputs");
-        tracing::warn!(
-            "a buffer holds {held} rows of {inputs}, not {asked}: there is memory for no more"
-        );
-    }
-    let deviation = model.header.preparation.target().map(|standard| standard.deviation);
-    let (name, task) = (&model.header.method, model.header.task());
-    // The rows of the first buffer may all be of one class.
-    if model.header.buffer.is_none() {
-        say_if_no_better(name, choices.tune.is_none(), &model.header.training, task, deviation);
-    }
+    warn(&model.header, &methods, args.choices.buffer, choices.tune.is_none());
     let bytes = model.to_bytes()?;
-    let size = bytes.len() as u64;
-    if size > LARGE {
-        let features = model.header.settings.get("features").and_then(Value::as_u64);
-        let why = features.map_or_else(String::new, |features| {
-            let inputs = counted(model.header.schema.width(), "input", "inputs");
-            format!(" for {features} features of {inputs}; fewer (--set features=) make it smaller")
-        });
-        tracing::info!("{} will have {}{why}", args.out.display(), mebibytes(size));
-    }
+    say_if_large(&model.header, bytes.len() as u64, &args.out);
     out.write_bytes(&bytes)?;
     drop(bytes);
     if args.json {
@@ -88,6 +61,42 @@ pub(crate) fn run(args: &FitArgs, quiet: bool) -> anyhow::Result<Ended> {
         say(&model, &args.out, tuned, seconds)?;
     }
     Ok(Ended::Done)
+}
+
+/// Warns of a fit that did not end well, or not as was asked; with `may_tune` tuning is still to be tried.
+fn warn(header: &Header, methods: &[Method], buffer: Option<usize>, may_tune: bool) {
+    let name = &header.method;
+    if let Some(warning) = unconverged(header) {
+        tracing::warn!("{name}: {warning}");
+    }
+    for warning in header.warnings(methods) {
+        tracing::warn!("{warning}");
+    }
+    if let (Some(asked), Some(held)) = (buffer, header.buffer)
+        && held < asked
+    {
+        let inputs = counted(header.schema.width(), "input", "inputs");
+        tracing::warn!(
+            "a buffer holds {held} rows of {inputs}, not {asked}: there is memory for no more"
+        );
+    }
+    let deviation = header.preparation.target().map(|standard| standard.deviation);
+    // The rows of the first buffer may all be of one class.
+    if header.buffer.is_none() {
+        say_if_no_better(name, may_tune, &header.training, header.task(), deviation);
+    }
+}
+
+/// Says where a model file will be large, and what makes it smaller.
+fn say_if_large(header: &Header, size: u64, out: &Path) {
+    if size > LARGE {
+        let features = header.settings.get("features").and_then(Value::as_u64);
+        let why = features.map_or_else(String::new, |features| {
+            let inputs = counted(header.schema.width(), "input", "inputs");
+            format!(" for {features} features of {inputs}; fewer (--set features=) make it smaller")
+        });
+        tracing::info!("{} will have {}{why}", out.display(), mebibytes(size));
+    }
 }
 
 /// The settings that tuning chose, as they are typed.
@@ -103,12 +112,7 @@ fn tuned(methods: &[Method], header: &Header) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" "))
 }
 
-fn say(
-    model: &Model,
-    out: &std::path::Path,
-    tuned: Option<String>,
-    seconds: f64,
-) -> anyhow::Result<()> {
+fn say(model: &Model, out: &Path, tuned: Option<String>, seconds: f64) -> anyhow::Result<()> {
     let header = &model.header;
     let left_out = rows_left_out(&header.method, &header.facts, header.data.rows);
     if let Some(note) = &left_out {
@@ -145,31 +149,34 @@ fn say(
     if let Some(told) = numbering(&header.schema) {
         writeln!(stdout, "columns are numbered {told}")?;
     }
-    let by = ["leave-one-out", "generalised-cross-validation"];
-    let chosen = by.into_iter().find_map(|by| Some((by, header.facts.get(by)?)));
-    if let (Some(lambda), Some((by, error))) = (header.facts.get("lambda"), chosen) {
-        // The fit saw the target at deviation 1, if it is a number.
-        let unit = header.preparation.target().map_or(1.0, |standard| standard.deviation);
-        let (lambda, error) = (plain(*lambda), plain(*error * unit * unit));
-        let end = header.facts.get("grid-end").is_some_and(|end| *end > 0.0);
-        let end = if end { "; the end of those tried: --set lambda=... goes beyond" } else { "" };
-        let by = by.replace("generalised-", "generalised ");
-        writeln!(stdout, "chosen by {by}: lambda {lambda} (mean squared error {error}{end})")?;
+    if let Some(told) = lambda(header) {
+        writeln!(stdout, "chosen by {told}")?;
     }
     if let Some(told) = solved_at(&header.facts, header.data.rows) {
         writeln!(stdout, "solved: {told}")?;
     }
+    let rows = match header.training_rows {
+        1 => "its only training row".to_owned(),
+        rows if header.buffer.is_some() => format!("the first {rows} of its own training rows"),
+        rows => format!("{rows} of its own training rows"),
+    };
     let scores: Vec<String> =
         header.training.iter().map(|(name, value)| format!("{name} {}", plain(*value))).collect();
-    let scores = scores.join(", ");
-    match header.training_rows {
-        1 => writeln!(stdout, "on its only training row: {scores}")?,
-        rows if header.buffer.is_some() => {
-            writeln!(stdout, "on the first {rows} of its own training rows: {scores}")?;
-        }
-        rows => writeln!(stdout, "on {rows} of its own training rows: {scores}")?,
-    }
+    writeln!(stdout, "on {rows}: {}", scores.join(", "))?;
     writeln!(stdout, "(for rows it has not seen: mercer evaluate)")?;
     writeln!(stdout, "{}", out.display())?;
     Ok(())
+}
+
+/// The penalty that the fit chose by itself, by what, and the error there.
+fn lambda(header: &Header) -> Option<String> {
+    let by = ["leave-one-out", "generalised-cross-validation"];
+    let (by, error) = by.into_iter().find_map(|by| Some((by, header.facts.get(by)?)))?;
+    // The fit saw the target at deviation 1, if it is a number.
+    let unit = header.preparation.target().map_or(1.0, |standard| standard.deviation);
+    let (lambda, error) = (plain(*header.facts.get("lambda")?), plain(*error * unit * unit));
+    let end = header.facts.get("grid-end").is_some_and(|end| *end > 0.0);
+    let end = if end { "; the end of those tried: --set lambda=... goes beyond" } else { "" };
+    let by = by.replace("generalised-", "generalised ");
+    Some(format!("{by}: lambda {lambda} (mean squared error {error}{end})"))
 }

@@ -37,42 +37,19 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Ended> {
 }
 
 fn lines(header: &Header) -> Vec<(&'static str, String)> {
-    let schema = &header.schema;
     let numbers = |named: &mut dyn Iterator<Item = (&String, &f64)>| {
         named
             .map(|(name, value)| format!("{name} {}", plain(*value)))
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let columns = schema.columns.iter().map(|column| match &column.content {
-        Holds::Numbers => quoted(&column.name),
-        Holds::Categories { levels, .. } => {
-            let count = counted(levels.len(), "category", "categories");
-            format!("{} ({count})", quoted(&column.name))
-        }
-    });
     let idle = idle(header);
     let mut lines = vec![
         ("method", format!("{}, revision {}", header.method, header.revision)),
         ("task", header.task().name().to_owned()),
-        ("target", schema.target.name.clone()),
+        ("target", header.schema.target.name.clone()),
     ];
-    if !schema.target.labels.is_empty() {
-        lines.push(("classes", some(schema.target.labels.iter().map(|label| quoted(label)))));
-    }
-    lines.push(("columns", some(columns)));
-    lines.extend(numbering(schema).map(|told| ("numbered", told)));
-    if let Some(chosen) = &header.chosen {
-        let name = serde_json::to_value(chosen.scaling).unwrap_or_default();
-        let zeros = schema.sparse
-            && chosen.scaling == Scaling::Standard
-            && header.preparation.keeps_zeros();
-        let note = if zeros { " (divided by deviations; zeros stay 0)" } else { "" };
-        lines.push(("scaled", format!("{}{note}", name.as_str().unwrap_or_default())));
-    }
-    lines.extend(filled(header).map(|told| ("filled", told)));
-    lines.extend(weighed(header).map(|told| ("weights", told)));
-    lines.extend(adjusted(header).map(|told| ("adjusted", told)));
+    lines.extend(prepared(header));
     lines.extend([
         ("data", format!("{} ({})", header.data.file, counted(header.data.rows, "row", "rows"))),
         ("sha256", header.data.sha256.clone()),
@@ -106,6 +83,36 @@ fn lines(header: &Header) -> Vec<(&'static str, String)> {
         ("facts", numbers(&mut in_units(header).iter())),
         ("format", format!("{}, written by version {}", header.format, header.library)),
     ]);
+    lines
+}
+
+/// The classes and columns, and what was done to them.
+fn prepared(header: &Header) -> Vec<(&'static str, String)> {
+    let schema = &header.schema;
+    let columns = schema.columns.iter().map(|column| match &column.content {
+        Holds::Numbers => quoted(&column.name),
+        Holds::Categories { levels, .. } => {
+            let count = counted(levels.len(), "category", "categories");
+            format!("{} ({count})", quoted(&column.name))
+        }
+    });
+    let mut lines = Vec::new();
+    if !schema.target.labels.is_empty() {
+        lines.push(("classes", some(schema.target.labels.iter().map(|label| quoted(label)))));
+    }
+    lines.push(("columns", some(columns)));
+    lines.extend(numbering(schema).map(|told| ("numbered", told)));
+    if let Some(chosen) = &header.chosen {
+        let name = serde_json::to_value(chosen.scaling).unwrap_or_default();
+        let zeros = schema.sparse
+            && chosen.scaling == Scaling::Standard
+            && header.preparation.keeps_zeros();
+        let note = if zeros { " (divided by deviations; zeros stay 0)" } else { "" };
+        lines.push(("scaled", format!("{}{note}", name.as_str().unwrap_or_default())));
+    }
+    lines.extend(filled(header).map(|told| ("filled", told)));
+    lines.extend(weighed(header).map(|told| ("weights", told)));
+    lines.extend(adjusted(header).map(|told| ("adjusted", told)));
     lines
 }
 

@@ -91,55 +91,11 @@ fn write_all(
     mut to: impl Write,
 ) -> anyhow::Result<usize> {
     let named = || name.to_owned();
-    let schema = &model.header.schema;
-    let labels = &schema.target.labels;
-    let unknown = args.unknown.into();
-    // A column may stand in the rows of --calibration alone.
-    let left_out = match &args.beside.within.calibration {
-        Some(_) => there(&args.drop, file)?,
-        None => args.drop.clone(),
-    };
-    let widened = Widened { drop: left_out, keep: args.keep.clone(), unknown };
+    let labels = &model.header.schema.target.labels;
+    let beside = beside(model, file, args)?;
     // Where rows may be left out, something must say which are there.
-    let numbered = widened.unknown == Unknown::Skip && widened.keep.is_empty();
-    let (probabilities, entropy) = (args.beside.proba, args.beside.entropy);
-    let within = within(model, args, unknown, &widened.drop)?;
-    let deviation = args.beside.deviation;
-    let scores = args.beside.scores;
-    if scores && labels.is_empty() {
-        anyhow::bail!(
-            "--scores: the model was fitted to numbers, and what it predicts is its decision value"
-        );
-    }
-    let beside = ExtraColumns { probabilities, scores, entropy, deviation, within, widened };
-    if deviation {
-        let none = Array2::zeros((0, schema.width()));
-        if model.deviations(none, file.name(), &[])?.is_none() {
-            anyhow::bail!(
-                "--deviation: this model of {} has no standard deviations; gaussian-process has them for numbers, and \
-                 --coverage makes intervals for every method",
-                model.header.method
-            );
-        }
-    }
-    let mut embeds_entropy = false;
-    if probabilities || entropy {
-        // Said before anything is written.
-        let none = || Array2::zeros((0, schema.width()));
-        if labels.is_empty() {
-            let (method, why) = (model.header.method.clone(), " of numbers");
-            return Err(WorkbenchError::NoProbabilities { method, why }.into());
-        }
-        embeds_entropy =
-            args.beside.entropy && model.embedded_entropy(none(), file.name(), &[])?.is_some();
-        match model.probabilities(none(), file.name(), &[], 1) {
-            Err(error @ WorkbenchError::NoProbabilities { .. }) => {
-                tracing::info!("{}", crate::settings::with_probabilities(&model.header.method));
-                return Err(error.into());
-            }
-            other => drop(other?),
-        }
-    }
+    let numbered = beside.widened.unknown == Unknown::Skip && beside.widened.keep.is_empty();
+    let embeds_entropy = embeds_entropy(model, file, &beside)?;
     refuse_second_prediction(&args.keep)?;
     let kinds = (beside.within.is_some(), embeds_entropy);
     let mut heads = Some(head(args, labels, numbered, kinds));
@@ -179,6 +135,61 @@ fn write_all(
         );
     }
     Ok(count)
+}
+
+/// What is wanted beside each prediction; refuses scores and deviations that a model does not have.
+fn beside(model: &Model, file: &RowFile, args: &PredictArgs) -> anyhow::Result<ExtraColumns> {
+    let schema = &model.header.schema;
+    let unknown = args.unknown.into();
+    // A column may stand in the rows of --calibration alone.
+    let left_out = match &args.beside.within.calibration {
+        Some(_) => there(&args.drop, file)?,
+        None => args.drop.clone(),
+    };
+    let widened = Widened { drop: left_out, keep: args.keep.clone(), unknown };
+    let (probabilities, entropy) = (args.beside.proba, args.beside.entropy);
+    let within = within(model, args, unknown, &widened.drop)?;
+    let deviation = args.beside.deviation;
+    let scores = args.beside.scores;
+    if scores && schema.target.labels.is_empty() {
+        anyhow::bail!(
+            "--scores: the model was fitted to numbers, and what it predicts is its decision value"
+        );
+    }
+    if deviation {
+        let none = Array2::zeros((0, schema.width()));
+        if model.deviations(none, file.name(), &[])?.is_none() {
+            anyhow::bail!(
+                "--deviation: this model of {} has no standard deviations; gaussian-process has them for numbers, and \
+                 --coverage makes intervals for every method",
+                model.header.method
+            );
+        }
+    }
+    Ok(ExtraColumns { probabilities, scores, entropy, deviation, within, widened })
+}
+
+/// Whether a second entropy stands beside that of the probabilities; refuses both of a model without probabilities, before
+/// anything is written.
+fn embeds_entropy(model: &Model, file: &RowFile, beside: &ExtraColumns) -> anyhow::Result<bool> {
+    if !beside.probabilities && !beside.entropy {
+        return Ok(false);
+    }
+    let schema = &model.header.schema;
+    let none = || Array2::zeros((0, schema.width()));
+    if schema.target.labels.is_empty() {
+        let (method, why) = (model.header.method.clone(), " of numbers");
+        return Err(WorkbenchError::NoProbabilities { method, why }.into());
+    }
+    let embeds = beside.entropy && model.embedded_entropy(none(), file.name(), &[])?.is_some();
+    match model.probabilities(none(), file.name(), &[], 1) {
+        Err(error @ WorkbenchError::NoProbabilities { .. }) => {
+            tracing::info!("{}", crate::settings::with_probabilities(&model.header.method));
+            return Err(error.into());
+        }
+        other => drop(other?),
+    }
+    Ok(embeds)
 }
 
 /// The line above the predictions; `kinds` says whether sets and a second entropy stand beside them.

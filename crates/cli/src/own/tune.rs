@@ -7,8 +7,10 @@ use crate::Ended;
 use crate::columns::{print_aligned, print_words};
 use mercer_learning::Metric;
 use mercer_methods::all;
+use mercer_records::Tuning;
 use mercer_workbench::{
-    Budget, Provenance, WorkbenchError, method_for, primary, require_weighing, tune, tuning_page,
+    Budget, Provenance, Table, WorkbenchError, method_for, primary, require_weighing, tune,
+    tuning_page,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -53,40 +55,42 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> anyhow::Result<Ended> {
     if args.json {
         print_json(&tuning)?;
     } else {
-        // An error is the better the smaller; the score is minus it.
         let metric = args.choices.metric.unwrap_or(primary(table.task()));
-        let sign = if metric.larger_is_better() { 1.0 } else { -1.0 };
-        let rows = tuning.history.iter().enumerate().map(|(at, step)| {
-            let score =
-                step.score.map_or(json!("none"), |score| json!(format!("{:.4}", sign * score)));
-            vec![
-                json!(at + 1),
-                json!(format!("{:.2}", step.effort)),
-                score,
-                json!(listed(&step.settings, "")),
-            ]
-        });
-        let held = table.buffer().filter(|&held| held < table.rows());
-        let held = held.map_or_else(String::new, |held| {
-            format!("; tuned on the first of them, {held} at most (--buffer)")
-        });
-        print_words(&format!("{} on {}{held}", method.name, about(&table)))?;
-        writeln!(std::io::stdout())?;
-        // Targets are in standard units: the error of their mean is about 1.
-        let scaled = [Metric::Rmse, Metric::Mae].contains(&metric);
-        let name = if scaled {
-            format!("{} / deviation", metric.name())
-        } else {
-            metric.name().to_owned()
-        };
-        let heads = ["tried", "effort", &name, "settings"];
-        print_aligned(&heads, &rows.collect::<Vec<Vec<Value>>>())?;
-        let chosen = listed(&tuning.chosen, "--set ");
-        let none = "the defaults: this method has nothing to tune";
-        let chosen = if chosen.is_empty() { none } else { &chosen };
-        writeln!(std::io::stdout(), "chosen: {chosen}")?;
+        print(method.name, &table, &tuning, metric)?;
     }
     Ok(Ended::Done)
+}
+
+/// Prints what was tried, and what was chosen.
+fn print(method: &str, table: &Table, tuning: &Tuning, metric: Metric) -> anyhow::Result<()> {
+    // An error is the better the smaller; the score is minus it.
+    let sign = if metric.larger_is_better() { 1.0 } else { -1.0 };
+    let rows = tuning.history.iter().enumerate().map(|(at, step)| {
+        let score = step.score.map_or(json!("none"), |score| json!(format!("{:.4}", sign * score)));
+        vec![
+            json!(at + 1),
+            json!(format!("{:.2}", step.effort)),
+            score,
+            json!(listed(&step.settings, "")),
+        ]
+    });
+    let held = table.buffer().filter(|&held| held < table.rows());
+    let held = held.map_or_else(String::new, |held| {
+        format!("; tuned on the first of them, {held} at most (--buffer)")
+    });
+    print_words(&format!("{method} on {}{held}", about(table)))?;
+    writeln!(std::io::stdout())?;
+    // Targets are in standard units: the error of their mean is about 1.
+    let scaled = [Metric::Rmse, Metric::Mae].contains(&metric);
+    let name =
+        if scaled { format!("{} / deviation", metric.name()) } else { metric.name().to_owned() };
+    let heads = ["tried", "effort", &name, "settings"];
+    print_aligned(&heads, &rows.collect::<Vec<Vec<Value>>>())?;
+    let chosen = listed(&tuning.chosen, "--set ");
+    let none = "the defaults: this method has nothing to tune";
+    let chosen = if chosen.is_empty() { none } else { &chosen };
+    writeln!(std::io::stdout(), "chosen: {chosen}")?;
+    Ok(())
 }
 
 /// Settings as they are typed.

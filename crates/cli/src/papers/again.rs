@@ -8,7 +8,7 @@ use crate::papers::progress::{Bar, minutes};
 use crate::{Ended, program};
 use mercer_experiments::catalogue;
 use mercer_harness::{
-    HarnessError, Options, Progress, Runner, Trial, reference_seconds, run as carry_out,
+    HarnessError, Options, Progress, Runner, Summary, Trial, reference_seconds, run as carry_out,
 };
 use mercer_learning::counted;
 use mercer_records::{Key, Record, Status, Store};
@@ -41,34 +41,13 @@ pub(crate) fn run(
     // To free a trial at a time takes longer than all else that is done with them.
     std::mem::forget(not_on_record);
     leave_programs(&mut trials);
-    let mut lacking = missing.clone();
-    lacking.retain(|dataset, _| trials.iter().any(|trial| trial.key.dataset == *dataset));
-    for (dataset, reason) in &lacking {
-        tracing::warn!("not run again, no data for {dataset}: {reason}");
-    }
-    let computed: Vec<&Simulation> = std::mem::take(&mut planned.work.simulations)
-        .into_iter()
-        .filter(|own| planned.archive.get(&own.key()).is_some())
-        .collect();
+    let mut lacking = without_data(&trials, &missing);
+    let mut computed = std::mem::take(&mut planned.work.simulations);
+    computed.retain(|own| planned.archive.get(&own.key()).is_some());
     let keys = trials.iter().map(|trial| trial.key.clone());
     let keys: Vec<Key> = keys.chain(computed.iter().map(|own| own.key())).collect();
-    let of_trials = trials.iter().map(|trial| trial.digest.clone());
-    let asked: HashSet<String> =
-        of_trials.chain(computed.iter().map(|own| own.key().digest())).collect();
-
-    // What this directory has of the committed records was run here; what it has beyond them is shown, too.
     let mut again = Again::without(lacking.clone());
-    let mut beyond = Vec::new();
-    for now in store.list()?.records {
-        match planned.archive.get(&now.key) {
-            Some(then) if asked.contains(&then.key.digest()) && comparable(&now.key) => {
-                again.add(then, &now);
-            }
-            Some(_) => {}
-            None => beyond.push(now),
-        }
-    }
-    planned.archive.add(beyond);
+    add_earlier(&mut again, &mut planned.archive, &store, &trials, &computed)?;
     let pages = Pages { args, planned: &planned, missing: &missing, again: Mutex::new(again) };
     let mut written = pages.write()?;
     tracing::info!(
@@ -77,62 +56,27 @@ pub(crate) fn run(
         began.elapsed().as_secs_f64(),
         written.page.display()
     );
-
-    let mut interrupted = false;
-    let mut failed = Vec::new();
-    let earlier = keys.iter().filter(|key| pages.has(key)).count();
-    if earlier > 0 {
-        tracing::info!(
-            "{} run again here earlier, and not once more",
-            counted(earlier, "trial was", "trials were")
-        );
-    }
-    if budget.is_none_or(|time| !time.is_zero()) {
-        let time = budget.unwrap_or(UNLIMITED);
-        let began_again = Instant::now();
-        let left: Vec<&Simulation> =
-            computed.iter().copied().filter(|own| !pages.has(&own.key())).collect();
-        let (own, reserved) = simulations(&left, &planned.archive, time);
-        let soon = (time / 2).min(SOON) * jobs(args) as u32;
-        let queue = queue(&trials, &pages, soon);
-        let runner = runner(args, &planned.methods, &store)?;
-        runner.stop.at(began_again + time + GRACE);
-        let options = Options {
-            jobs: jobs(args),
-            shard: args.shard,
-            retry_failed: true,
-            until: Some(began_again + time.saturating_sub(reserved)),
-        };
-        if !queue.is_empty() {
-            tracing::info!(
-                "running them again for {}, the cheapest trial of each cell first; the page is written anew after a minute, then ever less often; Ctrl-C stops it, and keeps what was run",
-                budget.map_or_else(|| "as long as it takes".to_owned(), minutes)
-            );
-        }
-        let bar = Bar::new(quiet, budget, jobs(args));
-        let told = Told { bar: &bar, pages: &pages };
-        let work = || carry_out(&queue, &runner, &options, &told);
-        let summary = bar.beside(work, || pages.write())?;
-        failed = summary.failed;
-        lacking.extend(summary.missing);
-        simulate_again(&own, &runner, &store, &pages)?;
-        interrupted = runner.stop.interrupted();
-        written = pages.write()?;
+    let earlier = earlier(&pages, &keys);
+    let runs = budget.is_none_or(|time| !time.is_zero());
+    let mut summary = Summary::default();
+    if runs {
+        (summary, written) = run_again(&pages, &trials, &computed, &store, budget, quiet)?;
+        lacking.append(&mut summary.missing);
     }
     print(args, &written)?;
     let again = pages.again.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if budget.is_none_or(|time| !time.is_zero()) || earlier > 0 {
+    if runs || earlier > 0 {
         say(&again, &keys, &args.places.results, lacking.is_empty());
     }
-    say_of_trouble(&lacking, &failed);
-    if interrupted {
+    say_of_trouble(&lacking, &summary.failed);
+    if summary.interrupted {
         eprintln!("interrupted; what was run is kept. To go on: {}", super::typed());
         return Ok(Ended::Interrupted);
     }
     let different = again.different().count();
     // The program ends: to free a record at a time what the system takes back at once costs a second.
     std::mem::forget((planned, trials, keys));
-    Ok(match (different + failed.len(), lacking.len()) {
+    Ok(match (different + summary.failed.len(), lacking.len()) {
         (0, 0) => Ended::Done,
         (0, _) => Ended::NoData,
         _ => Ended::Failed,
@@ -153,6 +97,53 @@ fn leave_programs(trials: &mut Vec<Trial>) {
             counted(all - trials.len(), "trial", "trials")
         );
     }
+}
+
+/// The datasets of these trials that cannot be used here, each with the reason, which is said.
+fn without_data(trials: &[Trial], missing: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut lacking = missing.clone();
+    lacking.retain(|dataset, _| trials.iter().any(|trial| trial.key.dataset == *dataset));
+    for (dataset, reason) in &lacking {
+        tracing::warn!("not run again, no data for {dataset}: {reason}");
+    }
+    lacking
+}
+
+/// What this directory has of the committed records of these was run here; what it has beyond them is shown, too.
+fn add_earlier(
+    again: &mut Again,
+    archive: &mut RecordSet,
+    store: &Store,
+    trials: &[Trial],
+    computed: &[&Simulation],
+) -> anyhow::Result<()> {
+    let of_trials = trials.iter().map(|trial| trial.digest.clone());
+    let asked: HashSet<String> =
+        of_trials.chain(computed.iter().map(|own| own.key().digest())).collect();
+    let mut beyond = Vec::new();
+    for now in store.list()?.records {
+        match archive.get(&now.key) {
+            Some(then) if asked.contains(&then.key.digest()) && comparable(&now.key) => {
+                again.add(then, &now);
+            }
+            Some(_) => {}
+            None => beyond.push(now),
+        }
+    }
+    archive.add(beyond);
+    Ok(())
+}
+
+/// How many were run again here earlier, which is said.
+fn earlier(pages: &Pages<'_>, keys: &[Key]) -> usize {
+    let earlier = keys.iter().filter(|key| pages.has(key)).count();
+    if earlier > 0 {
+        tracing::info!(
+            "{} run again here earlier, and not once more",
+            counted(earlier, "trial was", "trials were")
+        );
+    }
+    earlier
 }
 
 /// Whether two runs of it must come out the same: a measurement of times must not.
@@ -221,6 +212,46 @@ impl Progress for Told<'_> {
     fn no_data(&self, trial: &Trial, error: &HarnessError) {
         self.bar.no_data(trial, error);
     }
+}
+
+/// Runs within the budget what was not run here yet, the trials first, and writes the page anew.
+fn run_again(
+    pages: &Pages<'_>,
+    trials: &[Trial],
+    computed: &[&Simulation],
+    store: &Store,
+    budget: Option<Duration>,
+    quiet: bool,
+) -> anyhow::Result<(Summary, Written)> {
+    let Pages { args, planned, .. } = *pages;
+    let time = budget.unwrap_or(UNLIMITED);
+    let began = Instant::now();
+    let left: Vec<&Simulation> =
+        computed.iter().copied().filter(|own| !pages.has(&own.key())).collect();
+    let (own, reserved) = simulations(&left, &planned.archive, time);
+    let soon = (time / 2).min(SOON) * jobs(args) as u32;
+    let queue = queue(trials, pages, soon);
+    let runner = runner(args, &planned.methods, store)?;
+    runner.stop.at(began + time + GRACE);
+    let options = Options {
+        jobs: jobs(args),
+        shard: args.shard,
+        retry_failed: true,
+        until: Some(began + time.saturating_sub(reserved)),
+    };
+    if !queue.is_empty() {
+        tracing::info!(
+            "running them again for {}, the cheapest trial of each cell first; the page is written anew after a minute, then ever less often; Ctrl-C stops it, and keeps what was run",
+            budget.map_or_else(|| "as long as it takes".to_owned(), minutes)
+        );
+    }
+    let bar = Bar::new(quiet, budget, jobs(args));
+    let told = Told { bar: &bar, pages };
+    let work = || carry_out(&queue, &runner, &options, &told);
+    let mut summary = bar.beside(work, || pages.write())?;
+    simulate_again(&own, &runner, store, pages)?;
+    summary.interrupted = runner.stop.interrupted();
+    Ok((summary, pages.write()?))
 }
 
 /// Seconds that a trial takes here, by what its record says: its fit and its predictions.

@@ -134,28 +134,8 @@ pub(crate) fn run(args: &ReproduceArgs, planned: &Planned, costs: &Costs) -> any
         writeln!(stdout)?;
         return Ok(Ended::Done);
     }
-    writeln!(
-        stdout,
-        "profile {profile}; hours of one core, MB of one trial beside program and data"
-    )?;
-    writeln!(
-        stdout,
-        "{:<24} {:>7} {:>7} {:>8} {:>8} {:>11}  known from",
-        "artefact", "trials", "to run", "hours", "MB", "simulations"
-    )?;
     lines.push(("all, each trial once", all, forecast, simulations));
-    for (id, all, forecast, simulations) in &lines {
-        let [cell, method, declared] = forecast.bases;
-        writeln!(
-            stdout,
-            "{id:<24} {all:>7} {:>7} {:>8.2} {:>8.0} {:>11}  cell {cell}, method {method}, declared cost {declared}{}",
-            forecast.trials,
-            forecast.seconds / 3600.0,
-            forecast.bytes / 1e6,
-            simulations.count,
-            doubts(forecast),
-        )?;
-    }
+    print(&mut stdout, profile, &lines)?;
     writeln!(
         stdout,
         "{all} trials, {} recorded, {} to run",
@@ -186,6 +166,35 @@ fn line(id: &str, profile: &str, all: usize, forecast: &Forecast, simulations: C
         "simulations": simulations.count, "simulation_hours": hours(simulations.seconds),
         "simulations_never_timed": simulations.unknown,
     })
+}
+
+/// Name, trials, and what those that are to run will take.
+type Line<'a> = (&'a str, usize, Forecast, Computing);
+
+/// Prints a line an artefact.
+fn print(stdout: &mut impl Write, profile: &str, lines: &[Line<'_>]) -> std::io::Result<()> {
+    writeln!(
+        stdout,
+        "profile {profile}; hours of one core, MB of one trial beside program and data"
+    )?;
+    writeln!(
+        stdout,
+        "{:<24} {:>7} {:>7} {:>8} {:>8} {:>11}  known from",
+        "artefact", "trials", "to run", "hours", "MB", "simulations"
+    )?;
+    for (id, all, forecast, simulations) in lines {
+        let [cell, method, declared] = forecast.bases;
+        writeln!(
+            stdout,
+            "{id:<24} {all:>7} {:>7} {:>8.2} {:>8.0} {:>11}  cell {cell}, method {method}, declared cost {declared}{}",
+            forecast.trials,
+            forecast.seconds / 3600.0,
+            forecast.bytes / 1e6,
+            simulations.count,
+            doubts(forecast),
+        )?;
+    }
+    Ok(())
 }
 
 /// What the hours rest on, and the machine that they are of.

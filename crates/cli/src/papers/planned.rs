@@ -137,19 +137,33 @@ fn planned_from(
         )
         .into());
     }
+    leave_simulations(&mut work.simulations, &args.narrow, &artefacts, &archive);
+    let committed = if args.extends() { work.leave_out(&archive, args.retry_failed) } else { 0 };
+    if !args.add.is_empty() {
+        leave_to_join(&mut work.trials, &args.add);
+    }
+    Ok(Planned { methods, artefacts, selection, archive, work, committed })
+}
+
+/// Leaves out the simulations and measurements that a short profile has no time for.
+fn leave_simulations(
+    simulations: &mut Vec<&'static Simulation>,
+    narrow: &Filter,
+    artefacts: &[&Artefact],
+    archive: &RecordSet,
+) {
     // Times, and simulations of minutes, prove no pipe.
-    if args.narrow.profile == "smoke" {
+    if narrow.profile == "smoke" {
         let took = |own: &Simulation| {
             archive.get(&own.key()).and_then(|record| record.run.seconds.get("compute")).copied()
         };
-        work.simulations
-            .retain(|own| !own.measures && took(own).is_none_or(|seconds| seconds < 10.0));
+        simulations.retain(|own| !own.measures && took(own).is_none_or(|seconds| seconds < 10.0));
     }
     // Nor are measurements part of a paper's quick profile, which they would make ten times as long.
-    if args.narrow.profile == "quick" && !args.narrow.artefacts.is_empty() {
+    if narrow.profile == "quick" && !narrow.artefacts.is_empty() {
         let named = |artefact: &&Artefact| {
             let folder = artefact.id.split('/').next();
-            args.narrow.artefacts.iter().any(|name| *name == artefact.id || Some(&**name) == folder)
+            narrow.artefacts.iter().any(|name| *name == artefact.id || Some(&**name) == folder)
         };
         let asked: Vec<&str> = artefacts
             .iter()
@@ -158,25 +172,24 @@ fn planned_from(
             .flat_map(|a| &a.simulations)
             .map(String::as_str)
             .collect();
-        work.simulations.retain(|own| !own.measures || asked.contains(&own.name));
+        simulations.retain(|own| !own.measures || asked.contains(&own.name));
     }
-    let committed = if args.extends() { work.leave_out(&archive, args.retry_failed) } else { 0 };
-    if !args.add.is_empty() {
-        // A dataset on which other methods have no record is not ranked yet.
-        let joins = |trial: &Trial| args.add.contains(&trial.key.method);
-        let lacking: BTreeSet<String> = work
-            .trials
-            .iter()
-            .filter(|trial| !joins(trial))
-            .map(|trial| trial.key.dataset.clone())
-            .collect();
-        work.trials.retain(joins);
-        // Without any committed record all are run.
-        if work.trials.iter().any(|trial| !lacking.contains(&trial.key.dataset)) {
-            work.trials.retain(|trial| !lacking.contains(&trial.key.dataset));
-        }
+}
+
+/// Leaves the trials of the methods that join, on the datasets that are ranked.
+fn leave_to_join(trials: &mut Vec<Trial>, methods: &[String]) {
+    // A dataset on which other methods have no record is not ranked yet.
+    let joins = |trial: &Trial| methods.contains(&trial.key.method);
+    let lacking: BTreeSet<String> = trials
+        .iter()
+        .filter(|trial| !joins(trial))
+        .map(|trial| trial.key.dataset.clone())
+        .collect();
+    trials.retain(joins);
+    // Without any committed record all are run.
+    if trials.iter().any(|trial| !lacking.contains(&trial.key.dataset)) {
+        trials.retain(|trial| !lacking.contains(&trial.key.dataset));
     }
-    Ok(Planned { methods, artefacts, selection, archive, work, committed })
 }
 
 /// The study of the leaderboard.

@@ -93,27 +93,27 @@ pub(crate) fn run(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<Ended> {
     tracing::info!("every table from what is run here: open {}", page()?.page.display());
     let work = || carry_out(&planned.work.trials, &runner, &options, &bar);
     let summary = bar.beside(work, page)?;
+    let recorded = summary.recorded + summary.carried_out;
     if summary.interrupted {
-        eprintln!(
-            "interrupted; {} trials are recorded. To go on: {}",
-            summary.recorded + summary.carried_out,
-            super::typed()
-        );
+        eprintln!("interrupted; {recorded} trials are recorded. To go on: {}", super::typed());
         return Ok(Ended::Interrupted);
     }
-    let left = summary.trials - summary.recorded - summary.carried_out;
-    if let Some(time) = budget
-        && left > 0
-    {
-        tracing::info!(
-            "{left} of {} trials did not fit into {}; the same command goes on, and --all runs all of them",
-            summary.trials,
-            minutes(time)
-        );
+    if let Some(time) = budget {
+        say_of_the_rest(summary.trials - recorded, summary.trials, time);
     }
     drop(runner);
     show(args, &planned, &store, &summary.missing, until)?;
     Ok(ended(&summary))
+}
+
+/// Says how many trials did not fit into the time.
+fn say_of_the_rest(left: usize, all: usize, time: Duration) {
+    if left > 0 {
+        tracing::info!(
+            "{left} of {all} trials did not fit into {}; the same command goes on, and --all runs all of them",
+            minutes(time)
+        );
+    }
 }
 
 /// The cheapest trial of each cell, then the second cheapest, and so on. Costs that no record tells are good for an

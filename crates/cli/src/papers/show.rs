@@ -6,7 +6,7 @@ use crate::papers::args::{CellArgs, Directories, ShowArgs};
 use crate::papers::planned::{archive, library, versions};
 use anyhow::Context;
 use mercer_experiments::{catalogue, plannable};
-use mercer_harness::{Selection, TuningSource, plan};
+use mercer_harness::{Selection, Trial, TuningSource, plan};
 use mercer_records::{Key, Likeness, Record, Store, compare, shown_variant};
 use mercer_report::{Artefact, CellReport, RecordSet, RenderContext, StudyCell};
 use serde_json::Value;
@@ -145,22 +145,7 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Ended> {
     if let Some(report) = report {
         summary(&mut out, report)?;
     }
-    writeln!(out, "\nrepeat  {:<28}  seconds  chosen settings", "scores")?;
-    let mut lacking = 0;
-    for trial in cell.trials() {
-        match records.of(trial) {
-            Some(record) => line(&mut out, record, committed.get(&trial.key), store.as_ref())?,
-            None => lacking += 1,
-        }
-    }
-    if lacking > 0 {
-        let (reports, results) = (args.places.reports.display(), args.places.results.display());
-        writeln!(
-            out,
-            "{lacking} of {} repeats are not on record in {reports} (--reports) and {results} (--results)",
-            cell.trials().count()
-        )?;
-    }
+    repeats(&mut out, &cell, &args.places, (&records, &committed), store.as_ref())?;
     writeln!(
         out,
         "\nrecords: {}",
@@ -265,6 +250,33 @@ fn summary(out: &mut impl Write, report: &CellReport) -> std::io::Result<()> {
     Ok(())
 }
 
+/// The repeats of a cell, with how those of the committed records that were run again came out.
+fn repeats(
+    out: &mut impl Write,
+    cell: &StudyCell,
+    places: &Directories,
+    (records, committed): (&RecordSet, &RecordSet),
+    store: Option<&Store>,
+) -> anyhow::Result<()> {
+    writeln!(out, "\nrepeat  {:<28}  seconds  chosen settings", "scores")?;
+    let mut lacking = 0;
+    for trial in cell.trials() {
+        match records.of(trial) {
+            Some(record) => line(out, record, committed.get(&trial.key), store)?,
+            None => lacking += 1,
+        }
+    }
+    if lacking > 0 {
+        let (reports, results) = (places.reports.display(), places.results.display());
+        writeln!(
+            out,
+            "{lacking} of {} repeats are not on record in {reports} (--reports) and {results} (--results)",
+            cell.trials().count()
+        )?;
+    }
+    Ok(())
+}
+
 /// One repeat.
 fn line(
     out: &mut impl Write,
@@ -348,21 +360,7 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
         if told > 3 {
             continue;
         }
-        let near = records
-            .records()
-            .filter(|record| of_cell(&record.key, &trial.key))
-            .map(|record| differences(&record.key, &trial.key))
-            .min_by_key(Vec::len);
-        let reason = match near {
-            None => "no trial of its cell is on record".to_owned(),
-            Some(parts) if parts.is_empty() => "this repeat is not on record".to_owned(),
-            Some(parts) => parts.join("; "),
-        };
-        let tuning = match &trial.tuning {
-            TuningSource::Tuner { archived: None, .. } => "; its settings are to be tuned first",
-            _ => "",
-        };
-        writeln!(out, "repeat {}: {reason}{tuning}", trial.key.repeat + 1)?;
+        writeln!(out, "repeat {}: {}", trial.key.repeat + 1, reason(&records, trial))?;
     }
     if told > 3 {
         writeln!(out, "and {} more", told - 3)?;
@@ -377,6 +375,26 @@ pub(crate) fn why(args: &CellArgs) -> anyhow::Result<Ended> {
         return Ok(Ended::NoData);
     }
     Ok(Ended::Done)
+}
+
+/// Why a trial that is planned is not on record.
+fn reason(records: &RecordSet, trial: &Trial) -> String {
+    let near = records
+        .records()
+        .filter(|record| of_cell(&record.key, &trial.key))
+        .map(|record| differences(&record.key, &trial.key))
+        .min_by_key(Vec::len);
+    let reason = match near {
+        None => "no trial of its cell is on record".to_owned(),
+        Some(parts) if parts.is_empty() => "this repeat is not on record".to_owned(),
+        Some(parts) => parts.join("; "),
+    };
+    match &trial.tuning {
+        TuningSource::Tuner { archived: None, .. } => {
+            format!("{reason}; its settings are to be tuned first")
+        }
+        _ => reason,
+    }
 }
 
 fn of_cell(record: &Key, planned: &Key) -> bool {

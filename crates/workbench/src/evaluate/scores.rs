@@ -31,11 +31,7 @@ pub(super) fn pooled(
     let of_few = said.iter().filter(|said| said.truths.len() < FEW).count();
     let scores_known = said[0].shares.is_some() || said[0].decisions.is_some();
     let regression = matches!(said[0].truths, Truths::Values(_));
-    let mut said = said.into_iter();
-    let mut repeats = Vec::new();
-    while let Some(first) = said.next() {
-        repeats.push(said.by_ref().take(per_repeat - 1).fold(first, NamedInterval::and));
-    }
+    let mut repeats = by_repeat(said, per_repeat);
     let of_repeats: Vec<Scores> = repeats.iter().map(NamedInterval::scores).collect();
     let mean = |name: &str| {
         let values: Option<Vec<f64>> =
@@ -78,6 +74,16 @@ pub(super) fn pooled(
         found.push((Metric::Rmse.name().to_owned(), mean(Metric::Rmse.name()), note.to_owned()));
     }
     (repeats.swap_remove(0), found)
+}
+
+/// The test parts of each repeat as one.
+fn by_repeat(said: Vec<NamedInterval>, parts: usize) -> Vec<NamedInterval> {
+    let mut said = said.into_iter();
+    let mut repeats = Vec::new();
+    while let Some(first) = said.next() {
+        repeats.push(said.by_ref().take(parts - 1).fold(first, NamedInterval::and));
+    }
+    repeats
 }
 
 /// What a metric cannot leave.

@@ -6,7 +6,8 @@ use crate::papers::WrongUsage;
 use crate::papers::planned::{planned_from_tunings, runner};
 use crate::papers::printed::ended;
 use mercer_harness::{
-    HarnessError, Options, Progress, Trial, peak_memory, run as carry_out, task_of_environment,
+    HarnessError, Options, Progress, Task, Trial, peak_memory, run as carry_out,
+    task_of_environment,
 };
 use mercer_learning::counted;
 use mercer_records::Record;
@@ -16,17 +17,7 @@ use std::path::Path;
 
 pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
     let campaign = Campaign::read(folder)?;
-    let count = campaign.tasks.len();
-    let of_slurm = || task_of_environment(&|name| std::env::var(name).ok()).map_err(WrongUsage);
-    let number = match task {
-        Some(number) => Some(number),
-        None => of_slurm()?,
-    };
-    let no_number = || WrongUsage(format!("no task: give --task N, from 1 to {count}"));
-    let number = number.ok_or_else(no_number)?;
-    let task = campaign.tasks.iter().find(|task| task.index == number);
-    let none = || WrongUsage(format!("no task {number}; the campaign has tasks 1 to {count}"));
-    let task = task.ok_or_else(none)?;
+    let task = asked(&campaign.tasks, task)?;
     let arguments = campaign.request.arguments(false, None);
     let mut planned = planned_from_tunings(&arguments, &campaign.request.versions)?;
     let wanted: BTreeSet<&str> = task.trials.iter().map(String::as_str).collect();
@@ -75,6 +66,20 @@ pub(super) fn run(folder: &Path, task: Option<usize>) -> anyhow::Result<Ended> {
         Some(changed) => Err(changed.into()),
         None => Ok(ended(&summary)),
     }
+}
+
+/// The task that was asked for, or that Slurm names.
+fn asked(tasks: &[Task], number: Option<usize>) -> anyhow::Result<&Task> {
+    let count = tasks.len();
+    let of_slurm = || task_of_environment(&|name| std::env::var(name).ok()).map_err(WrongUsage);
+    let number = match number {
+        Some(number) => Some(number),
+        None => of_slurm()?,
+    };
+    let no_number = || WrongUsage(format!("no task: give --task N, from 1 to {count}"));
+    let number = number.ok_or_else(no_number)?;
+    let none = || WrongUsage(format!("no task {number}; the campaign has tasks 1 to {count}"));
+    Ok(tasks.iter().find(|task| task.index == number).ok_or_else(none)?)
 }
 
 /// Two lines for each trial: a log tells what ran, whether it ran once, and what a task that was killed had begun.
