@@ -249,7 +249,6 @@ fn beside(text: &mut String, runs: &[Peers]) {
         latest(runs).into_iter().partition(|(_, row)| row.sides.is_some());
     let complete = last_of_all_cases(runs);
     whole.retain(|(run, _)| *run > complete);
-    let ratios: Vec<f64> = rows.iter().map(|(_, row)| row.median).collect();
     // One lucky run is no evidence.
     let typical = |row: &Comparison| {
         let of_all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.is_like(row));
@@ -257,7 +256,10 @@ fn beside(text: &mut String, runs: &[Peers]) {
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]
     };
-    let faster = rows.iter().filter(|(_, row)| typical(row) > 1.0).count();
+    // A limit of our own is no other program.
+    let programs = || rows.iter().filter(|(_, row)| !row.peer.contains(" times "));
+    let faster = programs().filter(|(_, row)| typical(row) > 1.0).count();
+    let ratios: Vec<f64> = programs().map(|(_, row)| row.median).collect();
     let [least, most] =
         [(f64::INFINITY, f64::min as fn(f64, f64) -> f64), (f64::NEG_INFINITY, f64::max)]
             .map(|(start, of)| ratios.iter().copied().fold(start, of));
@@ -267,7 +269,7 @@ fn beside(text: &mut String, runs: &[Peers]) {
          Ratios are medians over rounds in which both alternate (`just bench-peers`). Above 1, ours is faster. \
          Each row is from the last run that timed it; the last column has the medians of all runs.\n\n\
          | what | peer | run | theirs over ours | over its rounds | over all runs |\n|:--|:--|--:|--:|--:|--:|",
-        rows.len()
+        programs().count()
     );
     for (run, row) in &rows {
         let Comparison { what, peer, minimum, median, maximum, .. } = row;
