@@ -316,9 +316,9 @@ fn beside(text: &mut String, runs: &[Peers]) {
 }
 
 /// Which cases no script has, and why.
-const LEFT_OUT: &str = "\nNot in the table: SVM and kernel ridge at 200,000 rows (scikit-learn's kernel ridge would hold \
-    320 GB, LIBSVM would take hours). Gaussian processes above 2,000 rows (scikit-learn's time grows with the cube, from 12 s). \
-    xRFM above 2,000 rows but for letter. The package Falkon, which does not install here. No dataset at hand has 16 or 100 \
+const LEFT_OUT: &str = "\nNot in the table: SVM and kernel ridge at 200,000 rows (a kernel matrix of \
+    320 GB; LIBSVM was not tried). Gaussian processes above 2,000 rows (scikit-learn's time grows with their cube). \
+    xRFM above 2,000 rows, but for letter (see below). The package Falkon, which does not install here. No dataset at hand has 16 or 100 \
     columns at each size: letter has 16, MNIST as means of pixels 100, covtype both, and cadata 8.\n";
 
 /// From the file to the predictions, as a person waits for it.
