@@ -2,8 +2,8 @@
 //! in turn.
 //!
 //! `compare [BASE] [--minutes N] [--only WORD] [--all]` builds the benches of both, and measures those hot paths whose
-//! crates the change touches. A round is six short measurements: base, head, base again as a control, and the same
-//! backwards. The statistic is the median over rounds of the log-ratio of head to base. `--all` measures every bench
+//! crates the change touches. Head and base run at the same time, each on a processor of its own, and then with their
+//! places changed; so do base and base as a control. The statistic is the median over such rounds of the log-ratio. `--all` measures every bench
 //! of every file, `--only` those whose names have the word, touched or not. It ends with 1 where a bench is slower,
 //! twice, or has vanished. Numbers are left in `target/bench-ci/comparison.json`, a table in `$GITHUB_STEP_SUMMARY`.
 
@@ -19,10 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use table::{Comparison, Row};
-use verdict::{Arm, Round, Run, Verdict, order};
+use verdict::{Arm, Round, Run, Verdict, pairs};
 
 /// Rounds of a run, at least and at most.
 const ROUNDS: std::ops::RangeInclusive<usize> = 11..=31;
@@ -148,12 +148,21 @@ fn compare(options: &Options) -> Result<bool, String> {
         rows: alone(&ours, &theirs, &accepted, wanted),
         left_out: Vec::new(),
     };
+    let processors = processors();
     let pairs: Vec<Pair> = ours
         .iter()
         .filter(|(bench, _)| wanted(bench))
         .filter_map(|(bench, head)| {
             let (bench, base) = (bench.clone(), theirs.get(bench)?.clone());
-            Some(Pair { bench, base, head: head.clone(), home: folder.join("criterion") })
+            let hot = mercer_benches::HOT_PATHS.iter().any(|path| path.id() == bench);
+            let processors = processors.filter(|_| hot);
+            Some(Pair {
+                bench,
+                base,
+                head: head.clone(),
+                home: folder.join("criterion"),
+                processors,
+            })
         })
         .collect();
     if pairs.is_empty() && comparison.rows.is_empty() {
@@ -208,35 +217,71 @@ struct Pair {
     head: PathBuf,
     /// Where criterion leaves its numbers.
     home: PathBuf,
+    /// Where the two run at once. None for what is timed by the clock, and may have threads.
+    processors: Option<[usize; 2]>,
 }
 
 impl Pair {
-    /// Nanoseconds of an iteration: the fastest of the samples, which other work on the machine disturbed least.
-    fn time(&self, arm: Arm) -> Result<f64, String> {
+    /// A short run of criterion, with its numbers in a folder of the place.
+    fn start(&self, arm: Arm, place: usize) -> Result<Child, String> {
         let program = if arm == Arm::Head { &self.head } else { &self.base };
-        let _ = std::fs::remove_dir_all(&self.home);
-        let output = Command::new(program)
-            .args(SHORT)
-            .arg(&self.bench)
-            .env("CRITERION_HOME", &self.home)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("{}: {error}", program.display()))?;
-        let sample = sample_file(&self.home).filter(|_| output.status.success());
-        let sample = sample.ok_or_else(|| {
+        let home = self.home.join(place.to_string());
+        let _ = std::fs::remove_dir_all(&home);
+        let mut command = match self.processors {
+            Some(processors) => {
+                let mut pinned = Command::new("taskset");
+                pinned.args(["-c", &processors[place].to_string()]).arg(program);
+                pinned
+            }
+            None => Command::new(program),
+        };
+        command.args(SHORT).arg(&self.bench).env("CRITERION_HOME", &home);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let spawned = command.spawn();
+        spawned.map_err(|error| format!("{}: {error}", command.get_program().display()))
+    }
+
+    /// Nanoseconds of an iteration: the fastest of the samples, which other work on the machine disturbed least.
+    fn finish(&self, run: Child, place: usize) -> Result<f64, String> {
+        let output = run.wait_with_output().map_err(|error| error.to_string())?;
+        let sample = sample_file(&self.home.join(place.to_string()));
+        let sample = sample.filter(|_| output.status.success()).ok_or_else(|| {
             format!("{}: {}", self.bench, String::from_utf8_lossy(&output.stderr).trim())
         })?;
         let text = std::fs::read_to_string(&sample).map_err(|error| error.to_string())?;
         fastest(&text).ok_or(format!("{} has no times", sample.display()))
     }
 
-    fn round(&self, number: usize) -> Result<Round, String> {
-        let mut times = [(Arm::Base, 0.0); 6];
-        for (slot, arm) in times.iter_mut().zip(order(number)) {
-            *slot = (arm, self.time(arm)?);
+    /// The times of two programs. They run at once where each has a processor, else the second after the first.
+    fn times(&self, arms: [Arm; 2]) -> Result<[f64; 2], String> {
+        let first = self.start(arms[0], 0)?;
+        if self.processors.is_none() {
+            return Ok([self.finish(first, 0)?, self.finish(self.start(arms[1], 1)?, 1)?]);
         }
-        Ok(Round::new(times))
+        let second = self.start(arms[1], 1)?;
+        Ok([self.finish(first, 0)?, self.finish(second, 1)?])
     }
+
+    fn round(&self, number: usize) -> Result<Round, String> {
+        let mut round = [([Arm::Base; 2], [0.0; 2]); 4];
+        for (slot, arms) in round.iter_mut().zip(pairs(number)) {
+            *slot = (arms, self.times(arms)?);
+        }
+        Ok(Round::new(round))
+    }
+}
+
+/// The first and the last processor that this program may use; the same twice where it has one.
+fn processors() -> Option<[usize; 2]> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    allowed(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)
+}
+
+/// The ends of a list such as `0-3,8`.
+fn allowed(list: &str) -> Option<[usize; 2]> {
+    let mut numbers = list.trim().split([',', '-']).map(|number| number.parse().ok());
+    let first = numbers.next()??;
+    Some([first, numbers.last().unwrap_or(Some(first))?])
 }
 
 /// The `new/sample.json` below criterion's folder.
@@ -271,7 +316,7 @@ fn measure(
     let mut costs = Vec::new();
     for pair in pairs {
         let began = Instant::now();
-        pair.time(Arm::Head)?;
+        pair.times([Arm::Base, Arm::Head])?;
         costs.push((began.elapsed().as_secs_f64(), pair));
     }
     // Each base has an order of its own, so that no path is left out each time.
@@ -305,12 +350,12 @@ fn measure(
     Ok(())
 }
 
-/// From what one measurement of each takes: those that have the fewest rounds in these seconds, the first first, the
+/// From what one pair of measurements of each takes: those that have the fewest rounds in these seconds, the first first, the
 /// rounds that fit then, and the others.
 fn fitting<T>(costs: Vec<(f64, T)>, seconds: f64) -> (Vec<T>, usize, Vec<T>) {
     let (mut round, mut inside, mut outside) = (0.0, Vec::new(), Vec::new());
     for (cost, item) in costs {
-        let longer = round + 6.0 * cost;
+        let longer = round + pairs(0).len() as f64 * cost;
         if longer * *ROUNDS.start() as f64 <= seconds {
             round = longer;
             inside.push(item);
@@ -419,12 +464,20 @@ mod tests {
     #[test]
     fn benches_fit_in_their_order_and_the_rest_of_the_time_goes_into_rounds() {
         let costs = || vec![(0.1, "fast"), (1.0, "slow"), (0.2, "middle")];
-        // 11 rounds of 6 x 0.3 s are 19.8 s; of 6 x 1.3 s 85.8 s.
-        assert_eq!(fitting(costs(), 19.0), (vec!["fast"], 31, vec!["slow", "middle"]));
-        assert_eq!(fitting(costs(), 20.0), (vec!["fast", "middle"], 11, vec!["slow"]));
-        assert_eq!(fitting(costs(), 80.0), (vec!["fast", "slow"], 12, vec!["middle"]));
-        assert_eq!(fitting(costs(), 86.0), (vec!["fast", "slow", "middle"], 11, vec![]));
+        // 11 rounds of 4 x 0.3 s are 13.2 s; of 4 x 1.3 s 57.2 s.
+        assert_eq!(fitting(costs(), 13.0), (vec!["fast"], 31, vec!["slow", "middle"]));
+        assert_eq!(fitting(costs(), 13.3), (vec!["fast", "middle"], 11, vec!["slow"]));
+        assert_eq!(fitting(costs(), 53.0), (vec!["fast", "slow"], 12, vec!["middle"]));
+        assert_eq!(fitting(costs(), 57.5), (vec!["fast", "slow", "middle"], 11, vec![]));
         assert_eq!(fitting(costs(), 1.0).0, Vec::<&str>::new());
+    }
+
+    #[test]
+    fn two_programs_get_the_ends_of_the_allowed_processors() {
+        assert_eq!(allowed("\t0-1\n"), Some([0, 1]));
+        assert_eq!(allowed("2,4-7,9"), Some([2, 9]));
+        assert_eq!(allowed("3"), Some([3, 3]));
+        assert_eq!(allowed("all"), None);
     }
 
     #[test]
