@@ -1,3 +1,4 @@
+use crate::calibrate::calibrated;
 use crate::checkpoint::TrialCheckpoints;
 use crate::clock::Clock;
 use crate::curve::Curve;
@@ -277,8 +278,13 @@ fn attempt(
     clock.lap("fit");
     clock.add("fit", checkpoints.seconds_before());
     let predictions = predictor.predict_rows(parts.test.matrix())?;
-    let metrics = score(&predictions, &parts.test);
+    let mut metrics = score(&predictions, &parts.test);
     clock.lap("predict");
+    if trial.protocol.calibrate == Some(true) {
+        let streams = trial.streams.child("calibration");
+        metrics.extend(calibrated(&*learner, &*predictor, parts, &streams, limits)?);
+        clock.lap("calibrate");
+    }
     check_finite(&metrics)?;
     let wrong = matches!(trial.protocol.split, Some(SplitRule::Official { .. }))
         .then(|| misclassified(&predictions, &parts.test))

@@ -10,6 +10,7 @@
 //!
 //! The harness is handed the methods and names none of them; it knows no table and no figure.
 
+mod calibrate;
 mod checkpoint;
 mod clock;
 mod cluster;

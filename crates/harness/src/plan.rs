@@ -483,6 +483,7 @@ impl Search {
             tuning.repeat = 0;
         }
         tuning.limits.clear();
+        tuning.protocol.remove(crate::prepare::CALIBRATE);
         // Fewer rows are another training part, of which nothing was tuned. Of what else is cut the
         // tuning speaks as of any setting that a study fixes: the trial keeps the cut value.
         if let Some(rows) = self.rows {

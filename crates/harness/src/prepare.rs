@@ -177,6 +177,9 @@ pub struct TargetRule {
     pub from: FittedOn,
 }
 
+/// What a key calls [`Protocol::calibrate`].
+pub(crate) const CALIBRATE: &str = "calibrate";
+
 /// What happens to the data before a method sees it; each absent part is inherited.
 ///
 /// ```
@@ -207,6 +210,9 @@ pub struct Protocol {
     /// The class that is tested against all others. It is its place among the catalogue's classes, from 0.
     #[serde(default)]
     pub against_rest: Option<u32>,
+    /// Whether probabilities are calibrated inside the training part (three more fits), and scored. No search sees it.
+    #[serde(default)]
+    pub calibrate: Option<bool>,
 }
 
 impl Protocol {
@@ -219,6 +225,7 @@ impl Protocol {
             targets: other.targets.or(self.targets),
             rows: other.rows.or(self.rows),
             against_rest: other.against_rest.or(self.against_rest),
+            calibrate: other.calibrate.or(self.calibrate),
         }
     }
 
@@ -250,6 +257,9 @@ impl Protocol {
         }
         if let Some(class) = self.against_rest {
             key.insert("against-rest".to_owned(), json!(class));
+        }
+        if self.calibrate == Some(true) {
+            key.insert(CALIBRATE.to_owned(), json!(true));
         }
         key
     }

@@ -12,6 +12,7 @@
 //!
 //! It does not know where data comes from, nor any particular method.
 
+mod calibration;
 mod checkpoint;
 mod conditions;
 pub mod conformance;
@@ -35,6 +36,7 @@ mod streams;
 mod warning;
 mod words;
 
+pub use calibration::{Calibration, calibration_error, calibration_gaps, scores_to_calibrate};
 pub use checkpoint::Checkpoints;
 pub use conditions::{Condition, Where, with_conditions};
 pub use error::LearningError;

@@ -80,6 +80,7 @@ impl Board {
         table = lacking(missing, ranked.len()).into_iter().fold(table, Table::note);
         let order: Vec<&Ranked<'_>> = found.methods.iter().map(|one| &ranked[one.method]).collect();
         rendered.tables = vec![table, scores(artefact, &order, &datasets)];
+        rendered.tables.extend(probabilities(artefact, &ranked)?);
         rendered.drawings = vec![
             Drawing::Diagram(mean_ranks(artefact, &ranked, &found)?),
             Drawing::Figure(self.costs(artefact, &ranked, &found)),
@@ -379,6 +380,52 @@ fn scores(artefact: Head<'_>, order: &[&Ranked<'_>], datasets: &[&str]) -> Table
         table = table.row(Row::new(row));
     }
     table
+}
+
+/// How good the calibrated probabilities are, over the datasets where every method has some.
+fn probabilities(
+    artefact: Head<'_>,
+    ranked: &[Ranked<'_>],
+) -> Result<Option<Table>, ExperimentError> {
+    let mean = |cell: &StudyCell, name: &str| {
+        let values: Vec<f64> = cell.of(name).into_iter().map(|(_, value)| value).collect();
+        summarise(&values).map(|summary| without_rounding(summary.mean))
+    };
+    // A list of methods for each dataset that all have.
+    let of = |name: &str| -> Vec<Vec<f64>> {
+        let of_dataset =
+            |at: usize| ranked.iter().map(|own| mean(own.cells[at], name)).collect::<Option<_>>();
+        (0..ranked[0].cells.len()).filter_map(of_dataset).collect()
+    };
+    let (losses, errors) = (of("log-loss"), of("calibration-error"));
+    if losses.len() < 2 {
+        return Ok(None);
+    }
+    let average = |all: &[Vec<f64>], method: usize| {
+        all.iter().map(|row| row[method]).sum::<f64>() / all.len() as f64
+    };
+    let found = standings(&losses, false)?;
+    let mut table = Table::new(format!("{}-probabilities", artefact.id), "How good are the probabilities?")
+        .caption(format!(
+            "Test rows of {} datasets. A log loss is the mean of -ln of the true class's probability. The calibration error is the mean distance between the probability of the predicted class and how often it is right, in ten groups of rows; on so few rows perfect probabilities have some, too.",
+            losses.len()
+        ))
+        .columns(["Place"].map(Column::right))
+        .columns(["Method"].map(Column::left))
+        .columns(["Mean rank", "95 % interval", "Log loss", "Calibration error (points)"].map(Column::right))
+        .note("Ranks are by log loss. Scores become probabilities inside the training part, by three folds with the chosen settings: Platt's sigmoid for two classes, a temperature for more. All methods are calibrated so, those with probabilities of their own too.");
+    for one in &found.methods {
+        let (low, high) = one.interval;
+        table = table.row(Row::new([
+            Cell::text(&one.place).sort(one.mean_rank),
+            Cell::text(ranked[one.method].label()),
+            Cell::number(one.mean_rank, 2),
+            Cell::text(format!("{low:.1} to {high:.1}")),
+            Cell::number(average(&losses, one.method), 3),
+            Cell::number(100.0 * average(&errors, one.method), 1),
+        ]));
+    }
+    Ok(Some(table))
 }
 
 /// Where each score lies between the worst and the best of its dataset.

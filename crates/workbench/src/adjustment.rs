@@ -4,157 +4,14 @@ use crate::rescaling::rescaled;
 use crate::{Division, WorkbenchError};
 use mercer_datasets::Scaling;
 use mercer_learning::{
-    FittedKernel, LearningError, Metric, Predictions, Predictor, Sample, State, Task,
-    averaged_classes, folds, margins,
+    Calibration, FittedKernel, LearningError, Metric, Predictions, Predictor, Sample, State, Task,
+    averaged_classes, folds, margins, scores_to_calibrate,
 };
 use mercer_linalg::{MatrixView, SparseRows};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-
-/// Probabilities from scores.
-///
-/// ```
-/// use mercer_workbench::Calibration;
-/// let platt = Calibration::Sigmoid { slope: 2.0, shift: 0.0 };
-/// let shares = platt.probabilities(ndarray::array![[0.0, 0.0], [0.0, 1.0]].view());
-/// assert!((shares[[0, 1]] - 0.5).abs() < 1e-15);
-/// assert!((shares[[1, 1]] - 1.0 / (1.0 + (-2.0f64).exp())).abs() < 1e-15);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Calibration {
-    /// Platt scaling of two classes (Platt 1999). It is `1/(1 + exp(−(slope m + shift)))`, `m` the score of the second
-    /// minus the score of the first.
-    Sigmoid {
-        /// Its slope.
-        slope: f64,
-        /// What it adds.
-        shift: f64,
-    },
-    /// The softmax of scores times this number (Guo et al. 2017). The number is the inverse of a temperature.
-    Softmax {
-        /// The factor.
-        factor: f64,
-    },
-}
-
-impl Calibration {
-    /// Fits it to scores (`n × K`) of rows that were not trained on, by maximum likelihood, with Platt's targets. These
-    /// lie a little inside of 0 and 1: rows that are all right are no certainty.
-    fn fit(scores: ArrayView2<'_, f64>, labels: &[u32]) -> Self {
-        if scores.ncols() == 2 {
-            let (slope, shift) = sigmoid(&margins(&scores.to_owned()), labels);
-            Self::Sigmoid { slope, shift }
-        } else {
-            Self::Softmax { factor: softmax_factor(scores, labels) }
-        }
-    }
-
-    /// Class probabilities (`n × K`) of scores (`n × K`).
-    pub fn probabilities(self, scores: ArrayView2<'_, f64>) -> Array2<f64> {
-        match self {
-            Self::Sigmoid { slope, shift } => {
-                let of =
-                    |row: usize| logistic(slope * (scores[[row, 1]] - scores[[row, 0]]) + shift);
-                Array2::from_shape_fn(scores.dim(), |(row, class)| {
-                    let second = of(row);
-                    if class == 1 { second } else { 1.0 - second }
-                })
-            }
-            Self::Softmax { factor } => {
-                let mut shares = scores.to_owned();
-                for mut row in shares.rows_mut() {
-                    let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    row.mapv_inplace(|score| (factor * (score - top)).exp());
-                    let sum = row.sum();
-                    row /= sum;
-                }
-                shares
-            }
-        }
-    }
-}
-
-fn logistic(value: f64) -> f64 {
-    1.0 / (1.0 + (-value).exp())
-}
-
-/// Slope and shift of Platt's sigmoid by Newton's method with halved steps, as Lin, Lin and Weng (2007).
-fn sigmoid(margins: &[f64], labels: &[u32]) -> (f64, f64) {
-    let second = labels.iter().filter(|&&label| label == 1).count() as f64;
-    let first = labels.len() as f64 - second;
-    let targets = [1.0 / (first + 2.0), (second + 1.0) / (second + 2.0)];
-    // −(t z − ln(1 + e^z)), without overflow.
-    let loss = |a: f64, b: f64| -> f64 {
-        let one = |(&m, &label): (&f64, &u32)| {
-            let z = a * m + b;
-            z.max(0.0) + (-z.abs()).exp().ln_1p() - targets[label as usize] * z
-        };
-        margins.iter().zip(labels).map(one).sum()
-    };
-    let (mut a, mut b) = (0.0, ((second + 1.0) / (first + 1.0)).ln());
-    let mut now = loss(a, b);
-    for _ in 0..100 {
-        let (mut ga, mut gb, mut haa, mut hab, mut hbb) = (0.0, 0.0, 1e-12, 0.0, 1e-12);
-        for (&m, &label) in margins.iter().zip(labels) {
-            let p = logistic(a * m + b);
-            let (d, w) = (p - targets[label as usize], p * (1.0 - p));
-            ga += d * m;
-            gb += d;
-            haa += w * m * m;
-            hab += w * m;
-            hbb += w;
-        }
-        let determinant = haa * hbb - hab * hab;
-        let (da, db) = ((hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant);
-        let mut step = 1.0;
-        // NaN is no better.
-        let worse = |step: f64| {
-            let there = loss(a - step * da, b - step * db);
-            there.partial_cmp(&now).is_none_or(Ordering::is_gt)
-        };
-        while step > 1e-10 && worse(step) {
-            step *= 0.5;
-        }
-        (a, b) = (a - step * da, b - step * db);
-        let next = loss(a, b);
-        if step <= 1e-10 || (now - next).abs() <= 1e-14 * now.abs() {
-            break;
-        }
-        now = next;
-    }
-    (a, b)
-}
-
-/// The factor of the scores that makes their softmax the likeliest, between e^−10 and e^10: the loss is convex in it, so
-/// that its slope is halved in.
-fn softmax_factor(scores: ArrayView2<'_, f64>, labels: &[u32]) -> f64 {
-    let classes = scores.ncols();
-    let mut rows_of = vec![0.0; classes];
-    for &label in labels {
-        rows_of[label as usize] += 1.0;
-    }
-    // `(n_c + 1)/(n_c + K)` for the class of a row, `1/(n_c + K)` for every other: Platt's for two.
-    let wanted = |scores: ndarray::ArrayView1<'_, f64>, label: usize| {
-        (scores.sum() + rows_of[label] * scores[label]) / (rows_of[label] + classes as f64)
-    };
-    let slope = |factor: f64| -> f64 {
-        let shares = Calibration::Softmax { factor }.probabilities(scores);
-        let rows = scores.rows().into_iter().zip(shares.rows()).zip(labels);
-        let of = |((scores, shares), &label): ((ndarray::ArrayView1<'_, f64>, _), &u32)| {
-            scores.dot(&shares) - wanted(scores, label as usize)
-        };
-        rows.map(of).sum()
-    };
-    let (mut low, mut high) = (-10.0f64, 10.0f64);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        *(if slope(middle.exp()) > 0.0 { &mut high } else { &mut low }) = middle;
-    }
-    f64::midpoint(low, high).exp()
-}
 
 /// The second class is predicted above this.
 ///
@@ -371,7 +228,7 @@ fn held_out(
         // They are scaled by the rows that train, as new rows will be.
         let (train, test_rows) = rescaled(scaling, sample.select(&train)?, sample.select(&test)?)?;
         let predictor = fit(&train, fold)?;
-        let own = scores_of(&*predictor, test_rows.matrix())?;
+        let own = scores_to_calibrate(&*predictor, test_rows.matrix())?;
         shares = own.1;
         varies |= own.0.rows().into_iter().any(|row| row != own.0.row(0));
         for (at, &row) in test.iter().enumerate() {
@@ -379,21 +236,6 @@ fn held_out(
         }
     }
     Ok((scores, shares, varies))
-}
-
-/// The logarithms of the probabilities where there are some, else the scores; and which they are.
-fn scores_of(
-    predictor: &dyn Predictor,
-    rows: MatrixView<'_>,
-) -> Result<(Array2<f64>, bool), LearningError> {
-    Ok(match predictor.probabilities_rows(rows) {
-        Some(shares) => (logarithms(&shares), true),
-        None => (predictor.decision_rows(rows)?, false),
-    })
-}
-
-fn logarithms(shares: &Array2<f64>) -> Array2<f64> {
-    shares.mapv(|share| share.max(1e-300).ln())
 }
 
 /// What a threshold is set on: the second class's probability, usually cut at a half, or its score minus the other's, cut
@@ -459,7 +301,7 @@ impl Predictor for Adjusted {
 
     fn predict_rows(&self, inputs: MatrixView<'_>) -> Result<Predictions, LearningError> {
         let Adjustment { calibration, threshold } = self.by;
-        let (scores, are_shares) = scores_of(&*self.inner, inputs)?;
+        let (scores, are_shares) = scores_to_calibrate(&*self.inner, inputs)?;
         if let Some(Threshold { at, .. }) = threshold {
             let (values, _) = ranked(calibration, are_shares, &scores);
             return Ok(Predictions::Classes(
@@ -482,7 +324,7 @@ impl Predictor for Adjusted {
         let Some(calibration) = self.by.calibration else {
             return self.inner.probabilities_rows(inputs);
         };
-        let (scores, _) = scores_of(&*self.inner, inputs).ok()?;
+        let (scores, _) = scores_to_calibrate(&*self.inner, inputs).ok()?;
         Some(calibration.probabilities(scores.view()))
     }
 
@@ -503,7 +345,7 @@ impl Predictor for Adjusted {
 mod tests {
     use super::*;
     use mercer_learning::{ranked_score, rankings};
-    use ndarray::{Array2, array};
+    use ndarray::Array2;
     use serde_json::Value;
 
     fn numbers(value: &Value) -> Vec<f64> {
@@ -517,7 +359,16 @@ mod tests {
         let made: Value = serde_json::from_str(text).unwrap();
         let scores = numbers(&made["margins"]);
         let labels: Vec<u32> = numbers(&made["truth"]).iter().map(|&own| own as u32).collect();
-        let (slope, shift) = sigmoid(&scores, &labels);
+        let pairs =
+            Array2::from_shape_fn(
+                (scores.len(), 2),
+                |(row, class)| {
+                    if class == 1 { scores[row] } else { 0.0 }
+                },
+            );
+        let Calibration::Sigmoid { slope, shift } = Calibration::fit(pairs.view(), &labels) else {
+            panic!("two classes")
+        };
         for (found, name) in [(slope, "slope"), (shift, "shift")] {
             let expected = made[name].as_f64().unwrap();
             assert!((found - expected).abs() < 1e-4, "{name}: {found} {expected}");
@@ -526,7 +377,10 @@ mod tests {
         let labels_of_three: Vec<u32> = classes.iter().map(|&own| own as u32).collect();
         let three: Vec<f64> = made["scores"].as_array().unwrap().iter().flat_map(numbers).collect();
         let three = Array2::from_shape_vec((classes.len(), 3), three).unwrap();
-        let factor = softmax_factor(three.view(), &labels_of_three);
+        let Calibration::Softmax { factor } = Calibration::fit(three.view(), &labels_of_three)
+        else {
+            panic!("three classes")
+        };
         let expected = made["factor"].as_f64().unwrap();
         assert!((factor - expected).abs() < 1e-4 * expected, "{factor} {expected}");
         let shares = Calibration::Softmax { factor: 1.0 }.probabilities(three.view());
@@ -566,28 +420,5 @@ mod tests {
         let score =
             |value: f64| Threshold::choose(&[value; 4], &[0, 1, 1, 1], Metric::Accuracy, 0.5).score;
         assert_eq!((score(0.7), score(0.2)), (0.75, 0.25));
-    }
-
-    #[test]
-    fn scores_that_part_the_classes_have_finite_sigmoids() {
-        let (slope, shift) = sigmoid(&[-2.0, -1.0, 1.0, 2.0], &[0, 0, 1, 1]);
-        assert!(slope > 0.0 && slope.is_finite() && shift.abs() < 1e-6, "{slope} {shift}");
-        // Nor has a temperature no end: rows that are all right tell by their number how sure they make.
-        let factor = |rows: usize| {
-            let labels: Vec<u32> = (0..rows).map(|row| (row % 3) as u32).collect();
-            let scores = Array2::from_shape_fn((rows, 3), |(row, class)| {
-                f64::from(u8::from(row % 3 == class))
-            });
-            softmax_factor(scores.view(), &labels)
-        };
-        let (few, many) = (factor(9), factor(900));
-        // e^f / (e^f + 2) is (n + 1)/(n + 3) of a class with n rows.
-        assert!(
-            (few - 4f64.ln()).abs() < 1e-9 && (many - 301f64.ln()).abs() < 1e-9,
-            "{few} {many}"
-        );
-        let shares =
-            Calibration::Softmax { factor: 1e5 }.probabilities(array![[1e3, 0.0, -1e3]].view());
-        assert_eq!(shares, array![[1.0, 0.0, 0.0]]);
     }
 }

@@ -49,7 +49,7 @@ mod weights;
 mod windows;
 
 pub use across::{Across, MethodAcross, PairAcross, across};
-pub use adjustment::{Adjustment, Calibration, Threshold};
+pub use adjustment::{Adjustment, Threshold};
 pub use compare::{Comparison, MethodScores, Pair, compare};
 pub use conformal::{Conformal, Sets};
 pub use coverage::{Coverage, Wanted, coverage};

@@ -2,9 +2,9 @@
 
 use crate::division::AT_RANDOM;
 use crate::passes::ONE_CLASS;
-use crate::{Adjustment, Calibration, Header, Scores, Table};
+use crate::{Adjustment, Header, Scores, Table};
 use mercer_datasets::{Holds, Truths, shell_word};
-use mercer_learning::{Method, Metric, Task, counted, fact, find, one_line};
+use mercer_learning::{Calibration, Method, Metric, Task, counted, fact, find, one_line};
 use mercer_linalg::Matrix;
 use std::collections::BTreeMap;
 

@@ -3,11 +3,9 @@
 use mercer_datasets::{
     Holds, Impute, Imputed, Imputer, InputColumn, Numbering, Schema, Truths, shell_word,
 };
-use mercer_learning::{Shape, Task, counted, find, one_line};
+use mercer_learning::{Calibration, Shape, Task, counted, find, one_line};
 use mercer_methods::all;
-use mercer_workbench::{
-    Adjustment, Calibration, Choices, Header as ModelHeader, Scores, Table, no_better,
-};
+use mercer_workbench::{Adjustment, Choices, Header as ModelHeader, Scores, Table, no_better};
 
 /// A number as a person reads it.
 pub(super) fn plain(value: f64) -> String {

@@ -102,6 +102,25 @@ fn a_poisoned_test_row_changes_nothing_before_the_score() {
 }
 
 #[test]
+fn calibration_adds_scores_of_probabilities_and_changes_nothing_else() {
+    let plain = spec("calibration", "training");
+    let asked = plain.replace("[protocol]", "[protocol]\ncalibrate = true");
+    let (plain_tuning, plain) = tuned_on(&iris(), &plain);
+    let (tuning, trial) = tuned_on(&iris(), &asked);
+    // A search is found again whether or not its trial is calibrated.
+    assert_eq!((&tuning.key, &tuning.result), (&plain_tuning.key, &plain_tuning.result));
+    assert_ne!(trial.key.digest(), plain.key.digest());
+    let mut metrics = trial.result.metrics.clone();
+    let log_loss = metrics.remove("log-loss").unwrap();
+    let error = metrics.remove("calibration-error").unwrap();
+    assert_eq!(metrics, plain.result.metrics);
+    assert_eq!(trial.result.facts, plain.result.facts);
+    // Better than equal probabilities of three classes, whose loss is ln 3.
+    assert!(log_loss > 0.0 && log_loss < 0.5 * 3f64.ln(), "{log_loss}");
+    assert!((0.0..0.3).contains(&error), "{error}");
+}
+
+#[test]
 fn a_scaler_of_all_rows_would_be_noticed() {
     let spec = spec("leak", "all");
     let (clean_tuning, _) = tuned_on(&iris(), &spec);
