@@ -249,7 +249,8 @@ impl GaussianProcess {
             ("mean-length".to_owned(), kernel.lengths.sum() / kernel.lengths.len() as f64),
             ("noise".to_owned(), noise.sqrt()),
         ]);
-        let predictor = Process { features: d, machine, noise, mean, scale };
+        let exact = self.params.inducing == 0 && sample.weights().is_none();
+        let predictor = Process { features: d, machine, noise, mean, scale, exact };
         let convergence = if minimum.converged {
             Convergence::Converged { iterations: minimum.iterations }
         } else {

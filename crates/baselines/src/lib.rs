@@ -16,6 +16,7 @@ mod constant;
 mod example;
 mod kernel_choice;
 mod kernel_machine;
+mod left_out;
 mod network_classifier;
 mod sections;
 mod subsample;

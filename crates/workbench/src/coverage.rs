@@ -313,8 +313,8 @@ pub(crate) fn left_out(
     let left = predictor.left_out(threads).ok_or_else(|| WorkbenchError::Argument {
         name: "coverage",
         value: format!("asked of {method} without rows that calibrate"),
-        must: "given some (--calibration FILE): only kernel-ridge leaves its training rows out, of numbers without \
-               weights and at most 12000 rows"
+        must: "given some (--calibration FILE): only kernel-ridge and an exact gaussian-process leave their training rows \
+               out, of numbers without weights and at most 12000 rows"
             .to_owned(),
     })?;
     Ok(left?)

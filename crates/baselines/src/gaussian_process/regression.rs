@@ -5,8 +5,9 @@
 
 use super::Machine;
 use super::kernel::ScaledGaussian;
-use mercer_learning::{LearningError, Predictor, State, Task};
-use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError};
+use crate::left_out::RidgeLeftOut;
+use mercer_learning::{LearningError, LeftOut, Predictor, State, Task};
+use mercer_linalg::{Cholesky, JITTER_LADDER, LinalgError, MatrixView};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use std::f64::consts::PI;
 
@@ -94,7 +95,12 @@ pub(super) struct Process {
     pub noise: f64,
     pub mean: f64,
     pub scale: f64,
+    /// Whether the machine holds `α` and `C⁻¹` of all training rows, which count alike.
+    pub exact: bool,
 }
+
+/// In the state of an exact process alone.
+const EXACT: &str = "exact";
 
 impl Process {
     pub fn restore(state: &State) -> Result<Self, LearningError> {
@@ -111,7 +117,24 @@ impl Process {
             let (name, problem) = ("noise".to_owned(), "or the scale is no size".to_owned());
             return Err(LearningError::State { name, problem });
         }
-        Ok(Self { features, machine, noise, mean, scale })
+        let exact = state.value(EXACT).unwrap_or(false);
+        Ok(Self { features, machine, noise, mean, scale, exact })
+    }
+
+    /// With lengths, deviations and noise as they are: the mean is that of a kernel ridge regression with ridge `σ²`.
+    fn without_each(&self) -> impl LeftOut + 'static {
+        let Machine { kernel, scaled, weights, reduction } = &self.machine;
+        let (kernel, scaled, inverse) = (kernel.clone(), scaled.clone(), reduction.clone());
+        let coefficients = weights * self.scale;
+        // The targets follow from the solution.
+        let centred = kernel.gram(scaled.view()).dot(&coefficients) + self.noise * &coefficients;
+        let cross = move |inputs: MatrixView<'_>| {
+            let blocks = inputs.blocks().map(|rows| kernel.between(rows.view(), scaled.view()));
+            let blocks: Vec<Array2<f64>> = blocks.collect();
+            let views: Vec<_> = blocks.iter().map(Array2::view).collect();
+            ndarray::concatenate(Axis(0), &views).expect("a column for each training row")
+        };
+        RidgeLeftOut::new(cross, inverse, coefficients, Some(&centred), self.mean)
     }
 }
 
@@ -138,13 +161,18 @@ impl Predictor for Process {
         Some(variances.mapv(|latent| (latent.max(0.0) + self.noise).sqrt() * self.scale))
     }
 
+    fn left_out(&self, _threads: usize) -> Option<Result<Box<dyn LeftOut>, LearningError>> {
+        self.exact.then(|| Ok(Box::new(self.without_each()) as Box<dyn LeftOut>))
+    }
+
     fn state(&self) -> State {
-        State::new()
+        let state = State::new()
             .with("task", Task::Regression)
             .with("features", self.features)
             .with("noise", self.noise)
             .with("mean", self.mean)
             .with("scale", self.scale)
-            .with_part("machine", self.machine.state())
+            .with_part("machine", self.machine.state());
+        if self.exact { state.with(EXACT, true) } else { state }
     }
 }

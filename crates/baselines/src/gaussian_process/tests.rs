@@ -101,7 +101,7 @@ fn posterior_of_numbers_is_that_of_scikit_learn() {
     assert_abs_diff_eq!(gradient, list(&given["gradient"]), epsilon = 1e-7);
     let Posterior { kernel, noise, scaled, weights, inverse, .. } = posterior;
     let machine = Machine { kernel, scaled, weights, reduction: inverse };
-    let process = Process { features: 2, machine, noise, mean, scale };
+    let process = Process { features: 2, machine, noise, mean, scale, exact: true };
     let z = table(&given["z"]);
     let values = process.decision(z.view());
     assert_abs_diff_eq!(values.column(0), list(&given["values"]).view(), epsilon = 1e-7);
@@ -109,6 +109,22 @@ fn posterior_of_numbers_is_that_of_scikit_learn() {
     assert_abs_diff_eq!(deviations, list(&given["deviations"]), epsilon = 1e-7);
     let again = Process::restore(&process.state()).unwrap();
     assert_eq!(again.deviations(z.view()), Some(deviations));
+    let left = again.left_out(1).expect("a closed form").unwrap();
+    let (residuals, said) = (left.residuals(), left.values(z.view().into()));
+    for row in 0..t.len() {
+        let others: Vec<usize> = (0..t.len()).filter(|&other| other != row).collect();
+        let (near, own) = (x.select(Axis(0), &others), t.select(Axis(0), &others));
+        let mean = own.mean().unwrap();
+        let y = (own - mean) / scale;
+        let rows = Noisy { y: &y, weights: None };
+        let Posterior { kernel, noise, scaled, weights, inverse, .. } =
+            Posterior::of(&logs, near.view(), rows).unwrap();
+        let machine = Machine { kernel, scaled, weights, reduction: inverse };
+        let one = Process { features: 2, machine, noise, mean, scale, exact: true };
+        assert_abs_diff_eq!(said.column(row), one.decision(z.view()).column(0), epsilon = 1e-9);
+        let at = one.decision(x.select(Axis(0), &[row]).view())[[0, 0]];
+        assert_abs_diff_eq!(residuals[row], t[row] - at, epsilon = 1e-9);
+    }
 }
 
 /// A row of weight 3 is three equal rows, in the evidence and in what follows.

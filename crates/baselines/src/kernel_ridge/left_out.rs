@@ -1,10 +1,10 @@
 //! Leaving each training row out of a fitted kernel ridge regression, in closed form.
 
 use super::{KernelExpansion, numerical};
-use mercer_kernels::Sections;
+use crate::left_out::RidgeLeftOut;
 use mercer_learning::{LearningError, LeftOut, State};
 use mercer_linalg::{Cholesky, MatrixView};
-use ndarray::{Array1, Array2, Axis, Ix1};
+use ndarray::{Array2, Ix1};
 
 /// How the coefficients were found: `(K + t I) α = y`, of targets less their mean or as they are.
 #[derive(Debug, Clone, Copy)]
@@ -38,55 +38,14 @@ impl Solved {
         let mut gram = sections.kernel().gram(sections.points());
         let coefficients = of.coefficients.column(0).to_owned();
         // The targets follow from the solution.
-        let centred = gram.dot(&coefficients) + self.ridge * &coefficients;
-        let n = centred.len();
+        let targets = gram.dot(&coefficients) + self.ridge * &coefficients;
+        let n = targets.len();
         gram.diag_mut().mapv_inplace(|entry| entry + self.ridge);
         let factor = Cholesky::factor_on(threads, gram).map_err(|error| numerical(&error))?;
         let inverse = factor.solve(&Array2::eye(n)).map_err(|error| numerical(&error))?;
-        let mean = of.mean[0];
-        // Without a row of target c from the mean, that of all others is c/(n − 1) lower.
-        let lower = if self.centred { &centred / (n - 1).max(1) as f64 } else { Array1::zeros(n) };
-        let of_ones = inverse.sum_axis(Axis(1));
-        let residuals = (&coefficients + &lower * &of_ones) / inverse.diag();
-        Ok(Box::new(RidgeLeftOut {
-            sections,
-            inverse,
-            coefficients,
-            of_ones,
-            mean,
-            lower,
-            residuals,
-        }))
-    }
-}
-
-/// With `A = (K + t I)⁻¹` and `s(x) = A k(x)`, a regression on targets `z` is `s(x)ᵀ z`. Without row `i` it is that with
-/// `z_i` replaced by what the others say of it, `z_i − e_i`, where `e_i = (A z)_i / A_ii`. Centred targets are
-/// `z = y − ȳ_{−i}`.
-struct RidgeLeftOut {
-    sections: Sections,
-    inverse: Array2<f64>,      // A, n × n
-    coefficients: Array1<f64>, // A (y − ȳ)
-    of_ones: Array1<f64>,      // A 1
-    mean: f64,
-    lower: Array1<f64>,     // ȳ − ȳ_{−i}
-    residuals: Array1<f64>, // e
-}
-
-impl LeftOut for RidgeLeftOut {
-    fn residuals(&self) -> Array1<f64> {
-        self.residuals.clone()
-    }
-
-    fn values(&self, inputs: MatrixView<'_>) -> Array2<f64> {
-        let cross = self.sections.at(inputs);
-        let (all, ones) = (cross.dot(&self.coefficients), cross.dot(&self.of_ones));
-        let mut values = cross.dot(&self.inverse);
-        for ((row, i), value) in values.indexed_iter_mut() {
-            let without = self.mean - self.lower[i] + self.lower[i] * ones[row];
-            *value = all[row] + without - self.residuals[i] * *value;
-        }
-        values
+        let z = self.centred.then_some(&targets);
+        let cross = move |inputs: MatrixView<'_>| sections.at(inputs);
+        Ok(Box::new(RidgeLeftOut::new(cross, inverse, coefficients, z, of.mean[0])))
     }
 }
 

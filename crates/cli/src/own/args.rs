@@ -418,7 +418,7 @@ pub(crate) struct EvaluateArgs {
     /// Reach the coverage in each class, not only over all rows. A class with too few calibration rows is in every set.
     #[arg(long, requires = "coverage")]
     pub each_class: bool,
-    /// Leave out each training row by itself in place of the quarter (jackknife+, for kernel-ridge and numbers).
+    /// Leave out each training row by itself in place of the quarter (jackknife+, of numbers by kernel-ridge or gaussian-process).
     #[arg(long, requires = "coverage", conflicts_with = "each_class")]
     pub jackknife: bool,
     /// Write the prediction of each test row to FILE, by fits to other rows, with its line and its target; of several
