@@ -150,6 +150,27 @@ fn softmax_factor(scores: ArrayView2<'_, f64>, labels: &[u32]) -> f64 {
 /// What is calibrated: the logarithms of the probabilities where a predictor has some, else its scores; and which they
 /// are.
 ///
+/// ```
+/// use mercer_learning::{Calibration, Predictor, State, Task, scores_to_calibrate};
+/// use ndarray::{Array2, ArrayView2, array};
+/// /// Scores the second class by the input.
+/// struct Slope;
+/// impl Predictor for Slope {
+///     fn task(&self) -> Task { Task::Classification { classes: 2 } }
+///     fn features(&self) -> usize { 1 }
+///     fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+///         ndarray::concatenate![ndarray::Axis(1), Array2::zeros(inputs.dim()), inputs]
+///     }
+///     fn state(&self) -> State { State::new() }
+/// }
+/// let rows = array![[-2.0], [-1.0], [1.0], [2.0]];
+/// let (scores, are_logarithms) = scores_to_calibrate(&Slope, rows.view().into())?;
+/// assert!(!are_logarithms); // it has no probabilities
+/// let shares = Calibration::fit(scores.view(), &[0, 0, 1, 1]).probabilities(scores.view());
+/// assert!(shares[[0, 0]] > 0.6 && shares[[3, 1]] > 0.6);
+/// # Ok::<(), mercer_learning::LearningError>(())
+/// ```
+///
 /// # Errors
 /// Those of [`Predictor::decision_rows`].
 pub fn scores_to_calibrate(

@@ -1,6 +1,8 @@
 //! What scores and probabilities of test rows look like over all thresholds.
 
+use mercer_learning::Streams;
 use mercer_statistics::wilson_interval;
+use rand::Rng;
 use std::cmp::Ordering;
 
 /// Points of the receiver operating characteristic of scores `s` and of whether each row is of the class. They are
@@ -86,6 +88,29 @@ pub(crate) fn reliability(shares: &[f64], happened: &[bool], bins: usize) -> Vec
     sums.iter().enumerate().filter(|(_, sum)| sum.1 > 0).filter_map(bin).collect()
 }
 
+/// Mean distance between what the probabilities of a group say and how often it happened, over all rows.
+pub(crate) fn calibration_error(bins: &[Bin]) -> f64 {
+    let (mut sum, mut rows) = (0.0, 0.0);
+    for bin in bins {
+        sum += bin.rows as f64 * (bin.mean - bin.share).abs();
+        rows += bin.rows as f64;
+    }
+    sum / rows
+}
+
+/// Within which that error lies for 95 % of all outcomes, if each happens with its probability.
+pub(crate) fn error_by_chance(shares: &[f64], bins: usize) -> (f64, f64) {
+    let draws = (5_000_000 / shares.len().max(1)).clamp(100, 1000);
+    let mut rng = Streams::root(1).rng("outcomes");
+    let mut drawn = || {
+        let happened: Vec<bool> = shares.iter().map(|&p| rng.gen_bool(p.clamp(0.0, 1.0))).collect();
+        calibration_error(&reliability(shares, &happened, bins))
+    };
+    let mut errors: Vec<f64> = (0..draws).map(|_| drawn()).collect();
+    errors.sort_by(f64::total_cmp);
+    (errors[draws / 40], errors[draws - 1 - draws / 40])
+}
+
 /// The line through points without those that move it by less than a hundredth; the ends stay.
 pub(crate) fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
@@ -134,6 +159,27 @@ mod tests {
         near(bins.iter().map(|bin| bin.mean), &made["mean_predicted"]);
         near(bins.iter().map(|bin| bin.share), &made["fraction_positive"]);
         assert_eq!(bins.iter().map(|bin| bin.rows).sum::<usize>(), shares.len());
+    }
+
+    /// 200 parts of 150 rows: the error of true probabilities lies between the ends 95 % of the time, that of
+    /// probabilities that are too sure does not.
+    #[test]
+    fn true_probabilities_have_an_error_that_chance_explains() {
+        let mut rng = Streams::root(4).rng("rows");
+        let (mut held, mut of_sure) = (0, 0);
+        for _ in 0..200 {
+            let shares: Vec<f64> = (0..150).map(|_| rng.gen_range(0.0..1.0)).collect();
+            let happened: Vec<bool> = shares.iter().map(|&p| rng.gen_bool(p)).collect();
+            let sure: Vec<f64> = shares.iter().map(|p| (4.0 * p - 1.5).clamp(0.02, 0.98)).collect();
+            let inside = |shares: &[f64]| {
+                let (low, high) = error_by_chance(shares, 10);
+                (low..=high).contains(&calibration_error(&reliability(shares, &happened, 10)))
+            };
+            held += usize::from(inside(&shares));
+            of_sure += usize::from(inside(&sure));
+        }
+        assert!((182..=198).contains(&held), "{held}");
+        assert!(of_sure < 10, "{of_sure}");
     }
 
     #[test]

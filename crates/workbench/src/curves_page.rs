@@ -1,6 +1,9 @@
 //! Figures of what methods say of their test rows.
 
-use crate::curves::{average_precision, precision_recall, reliability, roc, thinned};
+use crate::curves::{
+    average_precision, calibration_error, error_by_chance, precision_recall, reliability, roc,
+    thinned,
+};
 use crate::intervals::NamedInterval;
 use crate::{Comparison, CurvePoint, Evaluation};
 use mercer_datasets::Truths;
@@ -249,9 +252,8 @@ fn calibration(methods: &[(&str, &Evaluation)], classes: &[String], id: String) 
         curve = curve.series(line.color(at));
         let rows = bins.iter().map(|bin| (bin.middle, bin.rows as f64));
         counts = counts.series(Series::bars(*title, rows).color(at));
-        let gap =
-            bins.iter().map(|bin| bin.rows as f64 * (bin.mean - bin.share).abs()).sum::<f64>();
-        gaps.push(format!("{title} {:.3}", gap / shares.len() as f64));
+        let (low, high) = error_by_chance(&shares, BINS);
+        gaps.push(format!("{title} {:.3} ({low:.3} to {high:.3})", calibration_error(&bins)));
     }
     let gaps = gaps.join(", ");
     (!gaps.is_empty()).then(|| {
@@ -259,7 +261,8 @@ fn calibration(methods: &[(&str, &Evaluation)], classes: &[String], id: String) 
             .caption(format!(
                 "Rows in {BINS} groups by their {of}: the share of them that {happened} (up) against the mean probability \
                  (across), with 95 % intervals (Wilson). On the dashed line probabilities come true as often as they say. \
-                 Below: the rows of each group. Mean distance from the line: {gaps}."
+                 Below: the rows of each group. Mean distance from the line (in brackets: what true probabilities have on \
+                 so many rows, 95 %): {gaps}."
             ))
             .alternative(format!("Mean distance of probabilities from how often they come true: {gaps}."))
             .compact()

@@ -2,10 +2,7 @@
 
 use crate::{WorkbenchError, score};
 use mercer_datasets::Truths;
-use mercer_learning::{
-    Metric, Predictions, averaged_classes, calibration_error, calibration_gaps, ranked_score,
-    rankings, row_losses,
-};
+use mercer_learning::{Metric, Predictions, averaged_classes, ranked_score, rankings, row_losses};
 use mercer_statistics::{row_bootstrap, wilson_interval};
 use ndarray::Array2;
 use std::collections::BTreeMap;
@@ -257,8 +254,6 @@ struct Weighted {
     names: Vec<&'static str>,
     /// Quantities averaged over rows, one list each.
     columns: Vec<Vec<f64>>,
-    /// Each row's part of the calibration error; empty without probabilities.
-    gaps: Vec<(usize, f64)>,
     /// Rows in the order of a class's probability, ties together, and whether they are of it; of two classes the second.
     ranked: Vec<Vec<RankedRow>>,
     /// True and predicted class of each row, as one number, and how many classes there are.
@@ -283,18 +278,16 @@ impl Weighted {
                     names.push(Metric::Mape.name());
                     columns.push(errors().zip(truth).map(|(e, y)| (e / y).abs()).collect());
                 }
-                Self { names, columns, gaps: Vec::new(), ranked: Vec::new(), classes: None }
+                Self { names, columns, ranked: Vec::new(), classes: None }
             }
             (Predictions::Classes(predicted), Truths::Classes(labels), shares) => {
                 let (mut names, mut columns) = (vec!["f1", "precision"], Vec::new());
-                let mut gaps = Vec::new();
                 let pair = |(&p, &t): (&u32, &u32)| t as usize * said.classes + p as usize;
                 let classes = (predicted.iter().zip(labels).map(pair).collect(), said.classes);
                 if let Some(shares) = shares {
                     let (log_loss, brier) = row_losses(shares.view(), labels);
-                    names.extend(["log-loss", "brier", "calibration-error"]);
+                    names.extend(["log-loss", "brier"]);
                     columns.extend([log_loss, brier]);
-                    gaps = calibration_gaps(shares.view(), labels);
                 }
                 let rankings = said.rankings();
                 let two = rankings.len() == 1;
@@ -309,15 +302,9 @@ impl Weighted {
                 if !ranked.is_empty() {
                     names.extend(RANKED.map(Metric::name));
                 }
-                Self { names, columns, gaps, ranked, classes: Some(classes) }
+                Self { names, columns, ranked, classes: Some(classes) }
             }
-            _ => Self {
-                names: Vec::new(),
-                columns: Vec::new(),
-                gaps: Vec::new(),
-                ranked: Vec::new(),
-                classes: None,
-            },
+            _ => Self { names: Vec::new(), columns: Vec::new(), ranked: Vec::new(), classes: None },
         }
     }
 
@@ -345,8 +332,7 @@ impl Weighted {
             (!self.ranked.is_empty()).then(|| sum / self.ranked.len() as f64)
         };
         let ranked = [over_classes(area), over_classes(precision)].into_iter().flatten();
-        let calibration = (!self.gaps.is_empty()).then(|| calibration_error(&self.gaps, drawn));
-        [mean(2), mean(0)].into_iter().chain(means).chain(calibration).chain(ranked).collect()
+        [mean(2), mean(0)].into_iter().chain(means).chain(ranked).collect()
     }
 }
 

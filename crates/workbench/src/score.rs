@@ -1,15 +1,11 @@
 use mercer_datasets::Truths;
-use mercer_learning::{
-    Metric, Predictions, Task, calibration_error, calibration_gaps, class_scores, row_losses,
-    value_scores,
-};
+use mercer_learning::{Metric, Predictions, Task, class_scores, row_losses, value_scores};
 use ndarray::ArrayView2;
 use std::collections::BTreeMap;
 
 /// Metrics by name:
 /// - accuracies as fractions;
-/// - where the method has probabilities `log-loss`, `brier` and `calibration-error`;
-/// - `auc` and `average-precision`, of its scores where it has no probabilities;
+/// - where the method has probabilities `log-loss`, `brier` and, of two classes, `auc`;
 /// - errors in the units of the target;
 /// - `r2`, the share of the targets' variance that the predictions explain.
 ///
@@ -49,15 +45,11 @@ pub(crate) fn scores(predictions: &Predictions, truths: &Truths, classes: usize)
 }
 
 /// Scores of class probabilities (`n × K`): `log-loss`, the mean of `−ln p_y`; `brier`, the mean of
-/// `‖p − e_y‖²`; `calibration-error`, that of [`calibration_error`].
+/// `‖p − e_y‖²`.
 pub(crate) fn probability_scores(shares: ArrayView2<'_, f64>, labels: &[u32]) -> Scores {
     let (log_losses, briers) = row_losses(shares, labels);
     let mean = |losses: Vec<f64>| losses.iter().sum::<f64>() / labels.len() as f64;
-    let gaps = calibration_gaps(shares, labels);
-    let calibration = calibration_error(&gaps, &vec![1.0; labels.len()]);
-    [("log-loss", mean(log_losses)), ("brier", mean(briers)), ("calibration-error", calibration)]
-        .map(|(name, score)| (name.to_owned(), score))
-        .into()
+    Scores::from([("log-loss".to_owned(), mean(log_losses)), ("brier".to_owned(), mean(briers))])
 }
 
 #[cfg(test)]
@@ -77,6 +69,5 @@ mod tests {
         assert!(certain["log-loss"].is_finite());
         let three = probability_scores(array![[0.2, 0.3, 0.5]].view(), &[2]);
         assert_abs_diff_eq!(three["brier"], 0.04 + 0.09 + 0.25, epsilon = 1e-15);
-        assert_abs_diff_eq!(three["calibration-error"], 0.5, epsilon = 1e-15);
     }
 }

@@ -281,7 +281,7 @@ fn processors() -> Option<[usize; 2]> {
 fn allowed(list: &str) -> Option<[usize; 2]> {
     let mut numbers = list.trim().split([',', '-']).map(|number| number.parse().ok());
     let first = numbers.next()??;
-    Some([first, numbers.last().unwrap_or(Some(first))?])
+    Some([first, numbers.next_back().unwrap_or(Some(first))?])
 }
 
 /// The `new/sample.json` below criterion's folder.

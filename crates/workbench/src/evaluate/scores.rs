@@ -90,7 +90,7 @@ fn by_repeat(said: Vec<NamedInterval>, parts: usize) -> Vec<NamedInterval> {
 fn range_of(name: &str) -> (f64, f64) {
     match name {
         "r2" => (f64::NEG_INFINITY, 1.0),
-        "auc" | "average-precision" | "calibration-error" | "f1" | "precision" => (0.0, 1.0),
+        "auc" | "average-precision" | "f1" | "precision" => (0.0, 1.0),
         "brier" => (0.0, 2.0),
         accuracy if accuracy.ends_with("accuracy") => (0.0, 1.0),
         _ => (0.0, f64::INFINITY),
