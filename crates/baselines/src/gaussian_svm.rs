@@ -12,7 +12,6 @@ use mercer_learning::{
     Shape, Space, Streams, Targets, Task, Tasks, Where, declared, fact, with_conditions,
     with_hints,
 };
-use mercer_linalg::pipeline;
 use ndarray::{Array1, ArrayView1};
 use predictor::{Reading, SupportVectors};
 use serde::{Deserialize, Serialize};
@@ -255,20 +254,7 @@ impl Learner for GaussianSvm {
         } else {
             n
         };
-        let mut machines = Vec::with_capacity(problems.len());
-        let mut left = problems.iter();
-        pipeline(
-            fitting.threads,
-            || left.next(),
-            |problem| {
-                limits.check()?;
-                dual.solve(problem, fitting.threads.min(problems.len()))
-            },
-            |machine| {
-                machines.push(machine?);
-                Ok::<(), LearningError>(())
-            },
-        )?;
+        let machines = dual.solve_all(&problems, fitting.threads)?;
 
         let iterations = machines.iter().map(|machine| machine.iterations).sum();
         let violation = machines.iter().fold(0.0, |worst: f64, m| worst.max(m.violation));

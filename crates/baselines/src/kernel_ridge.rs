@@ -213,15 +213,7 @@ impl Learner for KernelRidge {
             ));
         }
         let mut solution = if n > CAP {
-            let must = if sample.weights().is_some() {
-                Some("at most 12000 where rows have weights")
-            } else {
-                (name != KernelName::Gaussian)
-                    .then_some("at most 12000 unless `kernel` is gaussian")
-            };
-            if let Some(must) = must {
-                return Err(LearningError::setting("cap", self.params.cap, must));
-            }
+            self.check_iterative(&sample)?;
             let system = GaussianSystem {
                 inputs: sample.inputs(),
                 std,
@@ -236,13 +228,7 @@ impl Learner for KernelRidge {
         solution.facts.insert(fact::ROWS_USED.to_owned(), n as f64);
         solution.facts.extend(given.indefinite(sample.matrix()));
         if let Some(made) = choice {
-            let at_the_end = f64::from(u8::from(made.at_the_end));
-            let chosen = [
-                ("lambda", made.ridge / total),
-                ("leave-one-out", made.error),
-                ("grid-end", at_the_end),
-            ];
-            solution.facts.extend(chosen.map(|(name, value)| (name.to_owned(), value)));
+            solution.facts.extend(made.facts(total));
         }
         let sections = kernel.sections(sample.matrix());
         // Of rows that count alike, solved without a jitter, one can be left out.
@@ -337,6 +323,18 @@ fn factored(
 }
 
 impl KernelRidge {
+    /// Refuses rows that are solved by a stored matrix alone.
+    fn check_iterative(&self, sample: &Sample) -> Result<(), LearningError> {
+        let must = if sample.weights().is_some() {
+            "at most 12000 where rows have weights"
+        } else if self.params.kernel != KernelName::Gaussian {
+            "at most 12000 unless `kernel` is gaussian"
+        } else {
+            return Ok(());
+        };
+        Err(LearningError::setting("cap", self.params.cap, must))
+    }
+
     /// Conjugate gradients on a matrix that is stored in single precision, or not at all.
     fn iterate(
         &self,

@@ -135,6 +135,52 @@ impl Mikl {
         }
         Ok(path)
     }
+
+    /// How many points the penalty of each share gets right that are held out.
+    fn right(
+        &self,
+        stack: ArrayView2<'_, f64>,
+        labels: &[u32],
+        task: Task,
+        shares: &[f64],
+        fitting: &Fitting<'_>,
+    ) -> Result<Vec<usize>, LearningError> {
+        let (n, classes) = (labels.len(), separated(task));
+        let held = folds_of(labels, fitting);
+        let mut right = vec![0usize; shares.len()];
+        let folds = held.iter().max().map_or(0, |&last| last + 1);
+        for fold in 0..folds {
+            let (test, train): (Vec<usize>, Vec<usize>) = (0..n).partition(|&t| held[t] == fold);
+            let kept: Vec<usize> =
+                (0..KERNELS.len()).flat_map(|k| train.iter().map(move |&t| k * n + t)).collect();
+            let part = stack.select(Axis(0), &kept);
+            let (known, asked) = (part.select(Axis(1), &train), part.select(Axis(1), &test));
+            let train_labels: Vec<u32> = train.iter().map(|&t| labels[t]).collect();
+            let mut values = vec![Array2::zeros((test.len(), classes.len())); shares.len()];
+            for (c, &class) in classes.iter().enumerate() {
+                let columns = signed(known.view(), &signs(&train_labels, class));
+                for (found, values) in
+                    self.path(columns.view(), shares, fitting)?.iter().zip(&mut values)
+                {
+                    values.column_mut(c).assign(&found.weights.dot(&asked));
+                }
+            }
+            for (values, right) in values.iter().zip(&mut right) {
+                let scores = scores(values.clone(), task);
+                *right += test
+                    .iter()
+                    .zip(scores.rows())
+                    .filter(|(t, row)| mercer_learning::argmax(row.view()) == labels[**t])
+                    .count();
+            }
+        }
+        Ok(right)
+    }
+}
+
+/// The classes that are told from all others: of two the second alone.
+fn separated(task: Task) -> Vec<u32> {
+    if task.outputs() == 2 { vec![1] } else { (0..task.outputs() as u32).collect() }
 }
 
 /// `λ_max = 2 ‖K_yᵀ 1‖_∞` for the columns of `K_y` in rows.
@@ -155,8 +201,7 @@ impl Learner for Mikl {
     fn fit(&self, sample: &Sample, fitting: &mut Fitting<'_>) -> Result<Fitted, LearningError> {
         let sample = at_most(sample, self.params.cap, fitting)?;
         let (labels, n, task) = (labels(&sample)?, sample.rows(), sample.task());
-        let classes: Vec<u32> =
-            if task.outputs() == 2 { vec![1] } else { (0..task.outputs() as u32).collect() };
+        let classes = separated(task);
         fitting.limits.reserve(8 * (3 * KERNELS.len() * n * n) as u64)?;
         let grams: Vec<Array2<f64>> =
             KERNELS.iter().map(|base| base.gram(sample.inputs())).collect();
@@ -164,35 +209,7 @@ impl Learner for Mikl {
         let stack = ndarray::concatenate(Axis(0), &views).expect("matrices of one width");
         drop(grams);
         let shares = self.shares();
-
-        let held = folds_of(labels, fitting);
-        let mut right = vec![0usize; shares.len()];
-        let folds = held.iter().max().map_or(0, |&last| last + 1);
-        for fold in 0..folds {
-            let (test, train): (Vec<usize>, Vec<usize>) = (0..n).partition(|&t| held[t] == fold);
-            let kept: Vec<usize> =
-                (0..KERNELS.len()).flat_map(|k| train.iter().map(move |&t| k * n + t)).collect();
-            let part = stack.select(Axis(0), &kept);
-            let (known, asked) = (part.select(Axis(1), &train), part.select(Axis(1), &test));
-            let train_labels: Vec<u32> = train.iter().map(|&t| labels[t]).collect();
-            let mut values = vec![Array2::zeros((test.len(), classes.len())); shares.len()];
-            for (c, &class) in classes.iter().enumerate() {
-                let columns = signed(known.view(), &signs(&train_labels, class));
-                for (found, values) in
-                    self.path(columns.view(), &shares, fitting)?.iter().zip(&mut values)
-                {
-                    values.column_mut(c).assign(&found.weights.dot(&asked));
-                }
-            }
-            for (values, right) in values.iter().zip(&mut right) {
-                let scores = scores(values.clone(), task);
-                *right += test
-                    .iter()
-                    .zip(scores.rows())
-                    .filter(|(t, row)| mercer_learning::argmax(row.view()) == labels[**t])
-                    .count();
-            }
-        }
+        let right = self.right(stack.view(), labels, task, &shares, fitting)?;
         let most = right.iter().max().copied().unwrap_or(0);
         // Of equals the largest penalty: the sparsest.
         let chosen = right.iter().position(|&count| count == most).unwrap_or(0);
@@ -220,21 +237,7 @@ impl Learner for Mikl {
         } else {
             Convergence::NotConverged { iterations: steps, residual: gap }
         };
-        let parts = KERNELS
-            .iter()
-            .enumerate()
-            .filter_map(|(k, base)| {
-                let own = weights.slice(s![k * n..(k + 1) * n, ..]);
-                let used: Vec<usize> =
-                    (0..n).filter(|&t| own.row(t).iter().any(|w| *w != 0.0)).collect();
-                (!used.is_empty()).then(|| {
-                    let rows = sample.inputs().select(Axis(0), &used);
-                    (base.sections(rows.view()), own.select(Axis(0), &used))
-                })
-            })
-            .collect();
-        let predictor =
-            Expansion { task, features: sample.features(), outputs: classes.len(), parts };
+        let predictor = Expansion::of(&sample, &weights);
         Ok(Outcome { predictor, convergence, facts }.boxed())
     }
 }
@@ -248,6 +251,26 @@ struct Expansion {
 }
 
 impl Expansion {
+    /// Each kernel at the points where some of its weights (`nP ×` outputs) are not 0.
+    fn of(sample: &Sample, weights: &Array2<f64>) -> Self {
+        let n = sample.rows();
+        let parts = KERNELS
+            .iter()
+            .enumerate()
+            .filter_map(|(k, base)| {
+                let own = weights.slice(s![k * n..(k + 1) * n, ..]);
+                let used: Vec<usize> =
+                    (0..n).filter(|&t| own.row(t).iter().any(|w| *w != 0.0)).collect();
+                (!used.is_empty()).then(|| {
+                    let rows = sample.inputs().select(Axis(0), &used);
+                    (base.sections(rows.view()), own.select(Axis(0), &used))
+                })
+            })
+            .collect();
+        let (task, features) = (sample.task(), sample.features());
+        Self { task, features, outputs: weights.ncols(), parts }
+    }
+
     fn restore(state: &State) -> Result<Box<dyn Predictor>, LearningError> {
         let task: Task = state.value("task")?;
         let features: usize = state.value("features")?;

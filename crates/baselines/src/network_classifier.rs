@@ -14,7 +14,6 @@ use mercer_networks::{
 };
 use mercer_solvers::{Memory, Optimiser};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Ix1, Ix2};
-use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 use training::Training;
 
@@ -169,6 +168,62 @@ impl SoftmaxNetwork {
         let parameters = drawn.parameters().to_vec();
         Ok(Head { gradient: vec![0.0; parameters.len()], parameters, features, classes })
     }
+
+    /// The training of `n` rows before its first step.
+    fn training(
+        &self,
+        architecture: &Architecture,
+        n: usize,
+        classes: usize,
+        fitting: &Fitting<'_>,
+    ) -> Result<Training, LearningError> {
+        let params = &self.params;
+        // The stream from which a conditional embedding network draws its own start.
+        let mut rng = fitting.streams.rng("network");
+        let net = architecture
+            .draw::<f32>(&params.start, fitting.threads, &mut rng)
+            .map_err(|error| unusable(&error))?;
+        let head = self.head(classes, fitting)?;
+        let memory = |size| Memory::<f32>::new(params.optimiser, size);
+        Ok(Training {
+            below: memory(net.parameters().len()),
+            above: memory(head.parameters.len()),
+            net,
+            head,
+            masks: fitting.streams.rng("masks"),
+            order: fitting.streams.rng("batches"),
+            rows: (0..n).collect(),
+            next: n,
+        })
+    }
+
+    /// Moves all parameters by the gradient of the next batch, and returns the mean loss before.
+    fn advance(
+        &self,
+        training: &mut Training,
+        x: &Array2<f32>,
+        labels: &[u32],
+        batch: usize,
+        step: usize,
+    ) -> Result<f64, LearningError> {
+        let now = training.batch(batch);
+        let (x_now, labels_now): (Array2<f32>, Vec<u32>) =
+            (x.select(Axis(0), now), now.iter().map(|&i| labels[i]).collect());
+        let Training { net, head, below, above, masks, .. } = training;
+        let mut z = net.forward(x_now.view()).to_owned();
+        let mask: Array2<f32> = self.dropout.mask(z.dim(), masks);
+        z *= &mask;
+        let (loss, g) = head.learn(z.view(), &labels_now);
+        if !loss.is_finite() {
+            return Err(LearningError::diverged(step, loss, &[("rate", self.params.rate)]));
+        }
+        net.backward(x_now.view(), (g * &mask).view());
+        let now = self.params.optimiser.step::<f32>(self.params.rate, step);
+        let (parameters, gradient) = net.update();
+        now.update(parameters, gradient, below.all());
+        now.update(&mut head.parameters, &head.gradient, above.all());
+        Ok(loss)
+    }
 }
 
 impl mercer_learning::Learner for SoftmaxNetwork {
@@ -190,68 +245,20 @@ impl mercer_learning::Learner for SoftmaxNetwork {
         let width = architecture.inputs() + 4 * params.features + classes;
         fitting.limits.reserve(4 * (n * width) as u64)?;
         let x: Array2<f32> = architecture.rows(sample.inputs());
-        // The stream from which a conditional embedding network draws its own start.
-        let mut rng = fitting.streams.rng("network");
-        let net = architecture
-            .draw::<f32>(&params.start, fitting.threads, &mut rng)
-            .map_err(|error| unusable(&error))?;
-        let head = self.head(classes, fitting)?;
-        let memory = |size| Memory::<f32>::new(params.optimiser, size);
-        let mut training = Training {
-            below: memory(net.parameters().len()),
-            above: memory(head.parameters.len()),
-            net,
-            head,
-            masks: fitting.streams.rng("masks"),
-            order: fitting.streams.rng("batches"),
-            rows: (0..n).collect(),
-            next: n,
-        };
+        let mut training = self.training(&architecture, n, classes, fitting)?;
         let steps = ((params.epochs * n as f64 / batch as f64).round() as usize).max(1);
         let done = training.go_on(fitting.kept().as_ref(), steps, params.optimiser);
         let mut loss = f64::NAN;
         for step in done + 1..=steps {
             fitting.between_steps(|| training.standing(step - 1))?;
-            let Training { net, head, below, above, masks, order, rows, next } = &mut training;
-            let now = if batch == n {
-                &rows[..]
-            } else {
-                if *next + batch > n {
-                    rows.shuffle(order);
-                    *next = 0;
-                }
-                *next += batch;
-                &rows[*next - batch..*next]
-            };
-            let (x_now, labels_now): (Array2<f32>, Vec<u32>) =
-                (x.select(Axis(0), now), now.iter().map(|&i| labels[i]).collect());
-            let mut z = net.forward(x_now.view()).to_owned();
-            let mask: Array2<f32> = self.dropout.mask(z.dim(), masks);
-            z *= &mask;
-            let (value, g) = head.learn(z.view(), &labels_now);
-            loss = value;
-            if !loss.is_finite() {
-                return Err(LearningError::diverged(step, loss, &[("rate", self.params.rate)]));
-            }
-            net.backward(x_now.view(), (g * &mask).view());
-            let now = params.optimiser.step::<f32>(params.rate, step);
-            let (parameters, gradient) = net.update();
-            now.update(parameters, gradient, below.all());
-            now.update(&mut head.parameters, &head.gradient, above.all());
+            loss = self.advance(&mut training, &x, labels, batch, step)?;
             let looked = fitting
                 .probe
                 .as_ref()
                 .is_some_and(|probe| step % probe.interval() == 0 || step == steps);
             if looked {
                 let numbers = BTreeMap::from([("loss".to_owned(), loss)]);
-                let predictor = predictor(
-                    task,
-                    sample.features(),
-                    &architecture,
-                    &**net,
-                    head,
-                    fitting.threads,
-                )?;
+                let predictor = predictor(sample, &architecture, &training, fitting.threads)?;
                 let at = Moment { step, epoch: (step * batch) as f64 / n as f64 };
                 if let Some(probe) = &mut fitting.probe {
                     probe.observe(at, &predictor, &numbers)?;
@@ -259,9 +266,7 @@ impl mercer_learning::Learner for SoftmaxNetwork {
             }
         }
         fitting.at_end(|| training.standing(steps));
-        let Training { net, head, .. } = &training;
-        let predictor =
-            predictor(task, sample.features(), &architecture, &**net, head, fitting.threads)?;
+        let predictor = predictor(sample, &architecture, &training, fitting.threads)?;
         let scores = predictor.scores(x.view());
         let right = scores.rows().into_iter().zip(labels);
         let right = right
@@ -275,22 +280,20 @@ impl mercer_learning::Learner for SoftmaxNetwork {
 }
 
 fn predictor(
-    task: Task,
-    features: usize,
+    sample: &Sample,
     architecture: &Architecture,
-    net: &dyn Network<f32>,
-    head: &Head,
+    training: &Training,
     threads: usize,
 ) -> Result<NetworkPredictor, LearningError> {
     let own = architecture
-        .with_parameters(net.parameters(), threads)
+        .with_parameters(training.net.parameters(), threads)
         .map_err(|error| unusable(&error))?;
-    let Head { features: width, classes, ref parameters, .. } = *head;
+    let Head { features: width, classes, ref parameters, .. } = training.head;
     let head =
         Head { parameters: parameters.clone(), gradient: Vec::new(), features: width, classes };
     Ok(NetworkPredictor {
-        task,
-        features,
+        task: sample.task(),
+        features: sample.features(),
         architecture: architecture.clone(),
         net: own,
         head,

@@ -229,6 +229,26 @@ fn alignments(features: ArrayView2<'_, f64>, targets: ArrayView2<'_, f64>) -> Ar
     products.mapv(|p| p * p).sum_axis(Axis(1))
 }
 
+/// [`alignments`] of all features, some of them at a time.
+fn all_alignments(
+    sample: &Sample,
+    frequencies: &Array2<f64>,
+    phases: &Array1<f64>,
+    signs: ArrayView2<'_, f64>,
+    fitting: &Fitting<'_>,
+) -> Result<Array1<f64>, LearningError> {
+    let big_n = phases.len();
+    let mut all = Array1::zeros(big_n);
+    for start in (0..big_n).step_by(TILE) {
+        fitting.limits.check()?;
+        let end = (start + TILE).min(big_n);
+        let part = frequencies.slice(s![start..end, ..]);
+        let values = cosines(sample.inputs(), part, phases.slice(s![start..end]));
+        all.slice_mut(s![start..end]).assign(&alignments(values.view(), signs));
+    }
+    Ok(all)
+}
+
 /// Median distance between rows; of at most 500 of them, by seed.
 fn median_distance(inputs: ArrayView2<'_, f64>, rng: &mut impl Rng) -> f64 {
     let n = inputs.nrows();
@@ -276,14 +296,7 @@ impl Learner for RandomKernel {
         });
         let phases = Array1::from_shape_simple_fn(big_n, || rng.gen_range(0.0..TAU));
         let signs = signs(labels, task.outputs());
-        let mut all = Array1::zeros(big_n);
-        for start in (0..big_n).step_by(TILE) {
-            fitting.limits.check()?;
-            let end = (start + TILE).min(big_n);
-            let part = frequencies.slice(s![start..end, ..]);
-            let values = cosines(sample.inputs(), part, phases.slice(s![start..end]));
-            all.slice_mut(s![start..end]).assign(&alignments(values.view(), signs.view()));
-        }
+        let all = all_alignments(&sample, &frequencies, &phases, signs.view(), fitting)?;
         let (weights, multiplier) = chi_square_ball(all.view(), self.params.radius);
         let kept: Vec<usize> = (0..big_n).filter(|&j| weights[j] > f64::EPSILON).collect();
         fitting.limits.reserve(8 * (n * (kept.len() + n)) as u64)?;
@@ -295,7 +308,7 @@ impl Learner for RandomKernel {
             ("features-kept", kept.len() as f64),
             ("multiplier", multiplier),
         ]);
-        let (predictor, convergence) = match self.params.stage {
+        let (weights, biases, reading, convergence) = match self.params.stage {
             SecondStage::Machine => {
                 let roots: Array1<f64> = kept.iter().map(|&j| (2.0 * weights[j]).sqrt()).collect();
                 features *= &roots.view().insert_axis(Axis(0));
@@ -307,11 +320,7 @@ impl Learner for RandomKernel {
                 let convergence = convergence(&machine);
                 let biases = machine.biases.clone();
                 // The weights of the points have become weights of the features.
-                let reading = Reading::Machine(machine.kept(&[]));
-                (
-                    CosinePredictor { task, frequencies, phases, weights, biases, reading },
-                    convergence,
-                )
+                (weights, biases, Reading::Machine(machine.kept(&[])), convergence)
             }
             SecondStage::Ridge => {
                 let scale = (2.0 / kept.len() as f64).sqrt();
@@ -324,12 +333,10 @@ impl Learner for RandomKernel {
                 let views: Vec<_> = columns.iter().map(Array1::view).collect();
                 let weights = ndarray::stack(Axis(1), &views).expect("columns of one length");
                 learned.insert(fact::ROWS_USED.to_owned(), n as f64);
-                let (biases, reading) = (Array1::from_vec(biases), Reading::Scores);
-                let predictor =
-                    CosinePredictor { task, frequencies, phases, weights, biases, reading };
-                (predictor, Convergence::Exact)
+                (weights, Array1::from_vec(biases), Reading::Scores, Convergence::Exact)
             }
         };
+        let predictor = CosinePredictor { task, frequencies, phases, weights, biases, reading };
         Ok(Outcome { predictor, convergence, facts: learned }.boxed())
     }
 }

@@ -62,53 +62,7 @@ impl Direct {
             .map_err(|error| numerical(&error))?;
         let whitening = Whitening::of(&centres);
         let sections = kernel.sections(points);
-        let (n, total, roots) = (sample.rows(), sample.total_weight(), sample.root_weights());
-        let group = n.div_ceil(BLOCK).div_ceil(GROUPS).max(1) * BLOCK;
-        let mut starts = (0..n).step_by(group);
-        let (mut matrix, mut right) = (Array2::zeros((m, m)), Array2::zeros((m, y.ncols())));
-        let mut square = 0.0;
-        let work = |start: usize| {
-            let end = (start + group).min(n);
-            let mut sum = Array2::zeros((m, m));
-            let mut of_targets = Array2::zeros((m, y.ncols()));
-            let mut squares = 0.0;
-            let mut room = Array2::zeros((BLOCK.min(n), m));
-            for start in (start..end).step_by(BLOCK) {
-                let rows = start..(start + BLOCK).min(end);
-                let mut values = room.slice_mut(s![..rows.len(), ..]);
-                sample.matrix().within(rows.clone(), |x| sections.write_at(x, values.view_mut()));
-                let mut targets = y.slice(s![rows.clone(), ..]).to_owned();
-                if let Some(roots) = &roots {
-                    let own = roots.slice(s![rows]).insert_axis(Axis(1));
-                    values *= &own;
-                    targets *= &own;
-                }
-                whitening.apply(values.view_mut());
-                product(1.0, values.t(), targets.view(), 1.0, of_targets.view_mut());
-                add_symmetric_product(values.view(), sum.view_mut());
-                squares += targets.iter().map(|y| y * y).sum::<f64>();
-                if fitting.limits.check().is_err() {
-                    break;
-                }
-            }
-            (sum, of_targets, squares)
-        };
-        // In the order of the rows, whatever the number of threads.
-        pipeline(
-            threads,
-            || starts.next(),
-            work,
-            |(sum, of_targets, squares)| {
-                matrix += &sum;
-                right += &of_targets;
-                square += squares;
-                fitting.limits.check()
-            },
-        )?;
-        mirror_upper(matrix.view_mut());
-        matrix /= total;
-        right /= total;
-        square /= total;
+        let (matrix, right, square) = sums(&sections, &whitening, sample, y, fitting)?;
         // A row is left out with its copies: they would foretell it.
         let rows = sample.distinct_rows() as f64;
         Ok(Self { sections, centres, jitter, matrix, right, square, rows, threads })
@@ -189,6 +143,65 @@ impl Direct {
     pub(super) fn into_sections(self) -> Sections {
         self.sections
     }
+}
+
+/// `A`, `Φᵀy/n` and the mean of `y²`, of the rows with their weights.
+fn sums(
+    sections: &Sections,
+    whitening: &Whitening,
+    sample: &Sample,
+    y: &Array2<f64>,
+    fitting: &Fitting<'_>,
+) -> Result<(Array2<f64>, Array2<f64>, f64), LearningError> {
+    let (m, threads) = (sections.len(), fitting.threads.max(1));
+    let (n, total, roots) = (sample.rows(), sample.total_weight(), sample.root_weights());
+    let group = n.div_ceil(BLOCK).div_ceil(GROUPS).max(1) * BLOCK;
+    let mut starts = (0..n).step_by(group);
+    let (mut matrix, mut right) = (Array2::zeros((m, m)), Array2::zeros((m, y.ncols())));
+    let mut square = 0.0;
+    let work = |start: usize| {
+        let end = (start + group).min(n);
+        let mut sum = Array2::zeros((m, m));
+        let mut of_targets = Array2::zeros((m, y.ncols()));
+        let mut squares = 0.0;
+        let mut room = Array2::zeros((BLOCK.min(n), m));
+        for start in (start..end).step_by(BLOCK) {
+            let rows = start..(start + BLOCK).min(end);
+            let mut values = room.slice_mut(s![..rows.len(), ..]);
+            sample.matrix().within(rows.clone(), |x| sections.write_at(x, values.view_mut()));
+            let mut targets = y.slice(s![rows.clone(), ..]).to_owned();
+            if let Some(roots) = &roots {
+                let own = roots.slice(s![rows]).insert_axis(Axis(1));
+                values *= &own;
+                targets *= &own;
+            }
+            whitening.apply(values.view_mut());
+            product(1.0, values.t(), targets.view(), 1.0, of_targets.view_mut());
+            add_symmetric_product(values.view(), sum.view_mut());
+            squares += targets.iter().map(|y| y * y).sum::<f64>();
+            if fitting.limits.check().is_err() {
+                break;
+            }
+        }
+        (sum, of_targets, squares)
+    };
+    // In the order of the rows, whatever the number of threads.
+    pipeline(
+        threads,
+        || starts.next(),
+        work,
+        |(sum, of_targets, squares)| {
+            matrix += &sum;
+            right += &of_targets;
+            square += squares;
+            fitting.limits.check()
+        },
+    )?;
+    mirror_upper(matrix.view_mut());
+    matrix /= total;
+    right /= total;
+    square /= total;
+    Ok((matrix, right, square))
 }
 
 /// All that is solved here has a row a centre.

@@ -5,7 +5,7 @@ use linfa::traits::Fit;
 use linfa_svm::Svm;
 use mercer_kernels::Kernel;
 use mercer_learning::{LearningError, Limits};
-use mercer_linalg::{Matrix, MatrixView};
+use mercer_linalg::{Matrix, MatrixView, pipeline};
 use mercer_solvers::{Dual as SmoDual, Precomputed, Smo};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
@@ -62,12 +62,31 @@ const KERNEL_BYTES: usize = 512 << 20;
 const CACHE_BYTES: usize = 256 << 20;
 
 impl Dual<'_> {
-    /// Solves a problem beside others, `at_once` in all.
-    pub(super) fn solve(
+    /// Solves some problems side by side.
+    pub(super) fn solve_all(
         &self,
-        problem: &Problem,
-        at_once: usize,
-    ) -> Result<Machine, LearningError> {
+        problems: &[Problem],
+        threads: usize,
+    ) -> Result<Vec<Machine>, LearningError> {
+        let mut machines = Vec::with_capacity(problems.len());
+        let mut left = problems.iter();
+        pipeline(
+            threads,
+            || left.next(),
+            |problem| {
+                self.limits.check()?;
+                self.solve(problem, threads.min(problems.len()))
+            },
+            |machine| {
+                machines.push(machine?);
+                Ok::<(), LearningError>(())
+            },
+        )?;
+        Ok(machines)
+    }
+
+    /// Solves a problem beside others, `at_once` in all.
+    fn solve(&self, problem: &Problem, at_once: usize) -> Result<Machine, LearningError> {
         let rows = problem.rows();
         let n = rows.len();
         let d = match self.inputs {

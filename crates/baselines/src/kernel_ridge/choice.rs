@@ -27,6 +27,16 @@ pub(crate) struct RidgeChoice {
 impl RidgeChoice {
     /// Rows over which it is chosen: their matrix is decomposed in half a second.
     pub const ROWS: usize = 1000;
+
+    /// What a fit says of it whose rows count as `total`.
+    pub(super) fn facts(&self, total: f64) -> [(String, f64); 3] {
+        [
+            ("lambda", self.ridge / total),
+            ("leave-one-out", self.error),
+            ("grid-end", f64::from(u8::from(self.at_the_end))),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+    }
 }
 
 /// The ridge of kernel ridge regression; `y` is `n × K`.

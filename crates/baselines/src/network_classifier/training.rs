@@ -5,6 +5,7 @@ use mercer_learning::{LearningError, State, Stream};
 use mercer_networks::Network;
 use mercer_solvers::{Memory, Optimiser};
 use ndarray::{ArrayView1, Ix1};
+use rand::seq::SliceRandom;
 
 /// All that changes from step to step.
 pub(super) struct Training {
@@ -19,6 +20,20 @@ pub(super) struct Training {
 }
 
 impl Training {
+    /// The rows of the next step: all, or as many of a permutation, which is drawn anew when fewer are left.
+    pub fn batch(&mut self, size: usize) -> &[usize] {
+        let n = self.rows.len();
+        if size == n {
+            return &self.rows;
+        }
+        if self.next + size > n {
+            self.rows.shuffle(&mut self.order);
+            self.next = 0;
+        }
+        self.next += size;
+        &self.rows[self.next - size..self.next]
+    }
+
     /// What determines all steps after `done` of them.
     pub fn standing(&self, done: usize) -> State {
         let rows: Vec<u32> = self.rows.iter().map(|&row| row as u32).collect();

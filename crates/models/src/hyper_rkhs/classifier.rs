@@ -2,13 +2,13 @@ use super::linear_stage::LinearStage;
 use super::machine::Machines;
 use super::predictor::HyperMachine;
 use super::row_stage::RowStage;
-use super::search::{search, some_rows};
+use super::search::{Chosen, search, some_rows};
 use super::settings::{HyperClassifierParams, Search, Stage1, Stage2};
 use super::{Learned, PairTarget, Stopped, many_subsets, of_kernel};
 use mercer_kernels::{HyperKernel, LearnedKernel};
 use mercer_learning::{
     Convergence, Fitted, Fitting, Learner, LearningError, Outcome, SECOND_STAGE, Sample, Targets,
-    fact,
+    Task, fact,
 };
 use mercer_linalg::in_order;
 use mercer_solvers::Spectrum;
@@ -212,35 +212,114 @@ fn spectrum_facts(
     Ok(facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// The second stage on all of these rows, by kernel rows that are computed as they are asked for.
-fn by_rows(
-    sample: &Sample,
+/// What a second stage is fitted to.
+struct Second<'a> {
+    task: Task,
+    params: &'a HyperClassifierParams,
     learned: Learned,
-    points: &Array2<f64>,
-    labels: &[u32],
-    (cost, stage_1_rows): (f64, usize),
-    fitting: &Fitting<'_>,
-) -> Result<Fitted, LearningError> {
-    let (kernel, mut facts) = (&learned.kernel, learned.facts);
-    let (stage, ended) =
-        RowStage::fit(sample.task(), kernel, points.view(), labels, cost, fitting)?;
-    let looked = some_rows(points.nrows(), FEW_ROWS, "spectrum", fitting);
-    let looked = points.select(Axis(0), &looked);
-    let gram = kernel.gram(looked.view(), fitting.threads);
-    let variation = variation(gram.view(), looked.view());
-    facts.extend(variation.map(|value| (fact::KERNEL_VARIATION.to_owned(), value)));
-    let (support, machines) = stage.counts();
-    for (name, value) in [
-        ("support-vectors", support),
-        ("machines", machines),
-        ("machine-rows", points.nrows()),
-        ("machine-steps", ended.steps),
-        ("stage-1-rows", stage_1_rows),
-    ] {
-        facts.insert(name.to_owned(), value as f64);
+    points: Array2<f64>,
+    labels: Vec<u32>,
+    /// Rows of stage 1.
+    first: usize,
+}
+
+impl Second<'_> {
+    /// SVMs on all of the rows, by kernel rows that are computed as they are asked for.
+    fn by_rows(mut self, fitting: &Fitting<'_>) -> Result<Fitted, LearningError> {
+        let (kernel, points) = (&self.learned.kernel, self.points.view());
+        let (stage, ended) =
+            RowStage::fit(self.task, kernel, points, &self.labels, self.params.cost, fitting)?;
+        self.look(fitting);
+        let mut facts = self.learned.facts;
+        let (support, machines) = stage.counts();
+        for (name, value) in [
+            ("support-vectors", support),
+            ("machines", machines),
+            ("machine-rows", self.points.nrows()),
+            ("machine-steps", ended.steps),
+            ("stage-1-rows", self.first),
+        ] {
+            facts.insert(name.to_owned(), value as f64);
+        }
+        let convergence = ended_by(self.learned.convergence, ended.convergence, ended.steps);
+        Ok(Outcome { predictor: stage, convergence, facts }.boxed())
     }
-    let convergence = ended_by(learned.convergence, ended.convergence, ended.steps);
-    Ok(Outcome { predictor: stage, convergence, facts }.boxed())
+
+    /// Ridge classification on signed features.
+    fn by_features(mut self, fitting: &Fitting<'_>) -> Result<Fitted, LearningError> {
+        let (kernel, points) = (&self.learned.kernel, self.points.view());
+        let how = (self.params.cost, self.params.feature_rank);
+        let stage = LinearStage::fit(self.task, kernel, points, &self.labels, how, fitting)?;
+        let (features, negative) = stage.counts();
+        let (looked, gram) = self.look(fitting);
+        let mut facts = self.learned.facts;
+        for (name, value) in [
+            ("features", features as f64),
+            ("negative-features", negative as f64),
+            (fact::FEATURES_ERROR, stage.error(looked.view(), gram.view())),
+            ("machine-rows", self.points.nrows() as f64),
+            ("stage-1-rows", self.first as f64),
+        ] {
+            facts.insert(name.to_owned(), value);
+        }
+        let convergence = self.learned.convergence;
+        Ok(Outcome { predictor: stage, convergence, facts }.boxed())
+    }
+
+    /// A few of the rows and the learned Gram matrix of them, whose [`variation`] becomes a fact.
+    fn look(&mut self, fitting: &Fitting<'_>) -> (Array2<f64>, Array2<f64>) {
+        let looked = some_rows(self.points.nrows(), FEW_ROWS, "spectrum", fitting);
+        let looked = self.points.select(Axis(0), &looked);
+        let gram = self.learned.kernel.gram(looked.view(), fitting.threads);
+        let variation = variation(gram.view(), looked.view());
+        let facts = &mut self.learned.facts;
+        facts.extend(variation.map(|value| (fact::KERNEL_VARIATION.to_owned(), value)));
+        (looked, gram)
+    }
+
+    /// SVMs on the learned Gram matrix.
+    fn by_matrix(
+        self,
+        searched: Option<&Chosen>,
+        fitting: &Fitting<'_>,
+    ) -> Result<Fitted, LearningError> {
+        let Self { task, params, learned, points, labels, first } = self;
+        let n = points.nrows();
+        fitting.limits.reserve(8 * (3 * n * n) as u64)?;
+        let gram = learned.kernel.gram(points.view(), fitting.threads);
+        fitting.limits.check()?;
+        let machines = Machines::fit(gram.view(), &labels, params.cost, params.spectrum, fitting)?;
+        let looked = some_rows(n, SPECTRUM_ROWS, "spectrum", fitting);
+        let part = gram.select(Axis(0), &looked).select(Axis(1), &looked);
+        drop(gram);
+        let mut facts = learned.facts;
+        let at = points.select(Axis(0), &looked);
+        facts.extend(spectrum_facts(part.view(), at.view(), learned.kernel.bias())?);
+        let (machine_steps, support) = (machines.steps, machines.support);
+        let machine = if machines.converged {
+            None
+        } else {
+            let (iterations, residual) = (machines.steps, machines.violation);
+            Some(Convergence::NotConverged { iterations, residual })
+        };
+        let count = machines.pairs.len();
+        let predictor = HyperMachine::new(task, learned.kernel, points.view(), machines);
+        for (name, value) in [
+            ("support-vectors", support as f64),
+            ("rows-kept", predictor.support() as f64),
+            ("machines", count as f64),
+            ("machine-rows", n as f64),
+            ("machine-steps", machine_steps as f64),
+            ("stage-1-rows", first as f64),
+        ] {
+            facts.insert(name.to_owned(), value);
+        }
+        if let Some(searched) = searched {
+            facts.extend(searched.facts());
+        }
+        let convergence = ended_by(learned.convergence, machine, machine_steps);
+        Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
 }
 
 /// How a fit of two stages ended.
@@ -285,72 +364,17 @@ impl Learner for HyperClassifier {
         };
         let first = some_rows(sample.rows(), params.points, "stage 1", fitting);
         let (points, own) = select(&first);
-        let learned = worker.learn_kernel(points.view(), &own, fitting)?;
+        let mut learned = worker.learn_kernel(points.view(), &own, fitting)?;
         fitting.limits.check()?;
         let second = some_rows(sample.rows(), params.machine_rows, SECOND_STAGE, fitting);
-        let (points, own) = select(&second);
-        let n = points.nrows();
-        let mut learned = learned;
-        learned.facts.extend(params.unread(first.len()));
-        if params.stage2 == Stage2::Features {
-            let (own_kernel, how) = (&learned.kernel, (params.cost, params.feature_rank));
-            let stage =
-                LinearStage::fit(sample.task(), own_kernel, points.view(), &own, how, fitting)?;
-            let (features, negative) = stage.counts();
-            let mut facts = learned.facts;
-            let looked = points.select(Axis(0), &some_rows(n, FEW_ROWS, "spectrum", fitting));
-            let gram = own_kernel.gram(looked.view(), fitting.threads);
-            let variation = variation(gram.view(), looked.view());
-            facts.extend(variation.map(|value| (fact::KERNEL_VARIATION.to_owned(), value)));
-            for (name, value) in [
-                ("features", features as f64),
-                ("negative-features", negative as f64),
-                (fact::FEATURES_ERROR, stage.error(looked.view(), gram.view())),
-                ("machine-rows", n as f64),
-                ("stage-1-rows", first.len() as f64),
-            ] {
-                facts.insert(name.to_owned(), value);
-            }
-            return Ok(
-                Outcome { predictor: stage, convergence: learned.convergence, facts }.boxed()
-            );
+        let (points, labels) = select(&second);
+        let first = first.len();
+        learned.facts.extend(params.unread(first));
+        let second = Second { task: sample.task(), params, learned, points, labels, first };
+        match params.stage2 {
+            Stage2::Features => second.by_features(fitting),
+            Stage2::Rows => second.by_rows(fitting),
+            Stage2::Machine => second.by_matrix(searched.as_ref(), fitting),
         }
-        if params.stage2 == Stage2::Rows {
-            return by_rows(sample, learned, &points, &own, (params.cost, first.len()), fitting);
-        }
-        fitting.limits.reserve(8 * (3 * n * n) as u64)?;
-        let gram = learned.kernel.gram(points.view(), fitting.threads);
-        fitting.limits.check()?;
-        let machines = Machines::fit(gram.view(), &own, params.cost, params.spectrum, fitting)?;
-        let looked = some_rows(n, SPECTRUM_ROWS, "spectrum", fitting);
-        let part = gram.select(Axis(0), &looked).select(Axis(1), &looked);
-        drop(gram);
-        let mut facts = learned.facts;
-        let at = points.select(Axis(0), &looked);
-        facts.extend(spectrum_facts(part.view(), at.view(), learned.kernel.bias())?);
-        let (machine_steps, support) = (machines.steps, machines.support);
-        let machine = if machines.converged {
-            None
-        } else {
-            let (iterations, residual) = (machines.steps, machines.violation);
-            Some(Convergence::NotConverged { iterations, residual })
-        };
-        let count = machines.pairs.len();
-        let predictor = HyperMachine::new(sample.task(), learned.kernel, points.view(), machines);
-        for (name, value) in [
-            ("support-vectors", support as f64),
-            ("rows-kept", predictor.support() as f64),
-            ("machines", count as f64),
-            ("machine-rows", n as f64),
-            ("machine-steps", machine_steps as f64),
-            ("stage-1-rows", first.len() as f64),
-        ] {
-            facts.insert(name.to_owned(), value);
-        }
-        if let Some(searched) = &searched {
-            facts.extend(searched.facts());
-        }
-        let convergence = ended_by(learned.convergence, machine, machine_steps);
-        Ok(Outcome { predictor, convergence, facts }.boxed())
     }
 }

@@ -1,5 +1,5 @@
 use super::distance::{self, LandmarkPairs, SolutionError};
-use super::growing::{Asked, Equations, Problem};
+use super::growing::{Asked, Equations, Problem, Report, Solved};
 use super::landmark_choice::{LandmarkChoice, pivots};
 use super::nystrom::draw_landmarks;
 use super::ridge::facts;
@@ -140,6 +140,13 @@ impl LinearTime {
         self.rank.min(m).min(usize::try_from(fitting).unwrap_or(usize::MAX)).max(1)
     }
 
+    /// Numbers that are held at once for `m` points and so many landmarks.
+    fn held(&self, m: usize, landmarks: usize, threads: usize) -> u64 {
+        let (rows, pairs) = (m as u64, Pairs::count(landmarks));
+        let (width, looked) = (pairs as u64, distance::held(m, pairs, threads) as u64);
+        rows * (2 * self.most_columns(m) as u64 + landmarks as u64 + 8) + 4 * width * width + looked
+    }
+
     /// What `m` points are factored to.
     fn asked(&self, m: usize) -> Asked {
         Asked {
@@ -147,6 +154,49 @@ impl LinearTime {
             normal_tolerance: self.normal_tolerance,
             solution: self.solution_tolerance.is_some(),
             most: self.most_columns(m),
+        }
+    }
+
+    /// The equations with as many columns as their solutions take to be near enough.
+    fn solved(
+        &self,
+        problem: Problem<'_, '_, '_>,
+        lambdas: &[f64],
+    ) -> Result<Solved, LearningError> {
+        let most = problem.asked.most;
+        let mut equations = Equations::new(problem)?;
+        let mut columns = FIRST_COLUMNS.min(most);
+        loop {
+            equations.grow(columns)?;
+            let found = equations.solved(lambdas)?;
+            let worst = found.errors.iter().map(|error| error.relative).fold(0.0, f64::max);
+            let enough = self.solution_tolerance.is_none_or(|tolerance| worst <= tolerance);
+            let rank = found.report.rank;
+            // Fewer columns than were asked for: nothing is left but rounding.
+            if enough || rank == most || rank < columns {
+                return Ok(found);
+            }
+            columns = rank + rank / 2;
+        }
+    }
+
+    /// Whether the goal that was asked for is met, by a solution that is not far either.
+    fn convergence(&self, report: &Report, error: &SolutionError) -> Convergence {
+        let asked_of_errors = self.solution_tolerance.is_some() || self.normal_tolerance.is_some();
+        // The goal that was asked for, and what is left of it.
+        let (goal, residual) = match (self.solution_tolerance, self.normal_tolerance) {
+            (Some(goal), _) => (goal, error.relative),
+            (None, Some(goal)) => (goal, report.error.unwrap_or(f64::NAN)),
+            (None, None) => (self.rank_tolerance, report.residual.max(report.target_residual)),
+        };
+        // A trace that is not small is no fault of a kernel that is near.
+        let met = residual <= goal || (!asked_of_errors && error.relative <= goal);
+        if !met {
+            Convergence::FewColumns { columns: report.rank, residual, goal }
+        } else if self.solution_tolerance.is_none() && error.relative > goal.max(FAR) {
+            Convergence::FarSolution { residual: error.relative, goal: goal.max(FAR) }
+        } else {
+            Convergence::Exact
         }
     }
 
@@ -166,11 +216,7 @@ impl LinearTime {
         let ridge = PairRidge { landmarks: self.landmarks, ..PairRidge::default() };
         let count = ridge.landmarks_of(m)?;
         let asked = self.asked(m);
-        let (rows, width) = (m as u64, Pairs::count(count) as u64);
-        let looked = distance::held(m, Pairs::count(count), fitting.threads) as u64;
-        let numbers =
-            rows * (2 * asked.most as u64 + count as u64 + 8) + 4 * width * width + looked;
-        fitting.limits.reserve(8 * numbers)?;
+        fitting.limits.reserve(8 * self.held(m, count, fitting.threads))?;
         let chosen = match self.landmark_choice {
             // Those that plain Nyström draws.
             LandmarkChoice::Random => draw_landmarks(&fitting.streams.child("subset 0"), m, count),
@@ -185,49 +231,15 @@ impl LinearTime {
         };
         let span = Span::new(kernel.gram(landmarks.view(), &all, 1).view(), self.cutoff)?;
         let pairs = LandmarkPairs { factors: &factors, all: &all, beta: &beta };
-        let span = &span;
-        let inputs = inputs.view();
+        let (inputs, span) = (inputs.view(), &span);
         let problem = Problem { gaussian, inputs, target, pairs, span, asked, fitting };
-        let mut equations = Equations::new(problem)?;
-        let mut columns = FIRST_COLUMNS.min(asked.most);
-        let found = loop {
-            equations.grow(columns)?;
-            let found = equations.solved(lambdas)?;
-            let worst = found.errors.iter().map(|error| error.relative).fold(0.0, f64::max);
-            let enough = self.solution_tolerance.is_none_or(|tolerance| worst <= tolerance);
-            let rank = found.report.rank;
-            // Fewer columns than were asked for: nothing is left but rounding.
-            if enough || rank == asked.most || rank < columns {
-                break found;
-            }
-            columns = rank + rank / 2;
-        };
-        let report = found.report;
-        let asked_of_errors = self.solution_tolerance.is_some() || self.normal_tolerance.is_some();
-        // The goal that was asked for, and what is left of it.
-        let goal_of = |error: &SolutionError| match (self.solution_tolerance, self.normal_tolerance)
-        {
-            (Some(goal), _) => (goal, error.relative),
-            (None, Some(goal)) => (goal, report.error.unwrap_or(f64::NAN)),
-            (None, None) => (self.rank_tolerance, report.residual.max(report.target_residual)),
-        };
+        let Solved { system, report, errors } = self.solved(problem, lambdas)?;
         lambdas
             .iter()
-            .zip(&found.errors)
+            .zip(&errors)
             .map(|(lambda, error)| {
-                let coefficients = found.system.solve(lambda * (m * m) as f64);
-                let (goal, residual) = goal_of(error);
-                // A trace that is not small is no fault of a kernel that is near.
-                let met = residual <= goal || (!asked_of_errors && error.relative <= goal);
-                let columns = report.rank;
-                let convergence = if !met {
-                    Convergence::FewColumns { columns, residual, goal }
-                } else if self.solution_tolerance.is_none() && error.relative > goal.max(FAR) {
-                    let goal = goal.max(FAR);
-                    Convergence::FarSolution { residual: error.relative, goal }
-                } else {
-                    Convergence::Exact
-                };
+                let coefficients = system.solve(lambda * (m * m) as f64);
+                let convergence = self.convergence(&report, error);
                 let mut facts = facts([
                     ("pairs", (m * m) as f64),
                     ("landmark-pairs", all.len() as f64),

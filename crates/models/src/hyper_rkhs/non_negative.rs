@@ -3,7 +3,7 @@
 use super::nystrom::draw_landmarks;
 use super::ridge::facts;
 use super::{Learned, PairRidge, PairTarget, Stopped, of_kernel};
-use mercer_kernels::{HyperKernel, LearnedKernel, Pairs};
+use mercer_kernels::{HyperKernel, LearnedKernel, PairSections, Pairs};
 use mercer_learning::{Convergence, Fitting, LearningError};
 use mercer_linalg::symmetric_product;
 use mercer_solvers::non_negative_quadratic;
@@ -39,30 +39,7 @@ pub(super) fn learn(
     fitting.limits.reserve(8 * (4 * width * width + 3 * CHUNK.min(m * m) * width) as u64)?;
     let sections = kernel.sections(points.view(), &pairs);
     let gram = sections.gram(fitting.threads);
-    let mut normal = Array2::<f64>::zeros((width, width));
-    let mut right = Array1::<f64>::zeros(width);
-    // All pairs with their weights, or a sample of ordered ones that stands for all.
-    let count = ridge.pairs.unwrap_or(Pairs::count(m));
-    let mut rng = fitting.streams.rng("pairs");
-    let equal = ridge.pairs.map(|count| (m * m) as f64 / count as f64);
-    for start in (0..count).step_by(CHUNK) {
-        fitting.limits.check()?;
-        let end = (start + CHUNK).min(count);
-        let chunk = if ridge.pairs.is_some() {
-            let drawn = (start..end).map(|_| (rng.gen_range(0..m), rng.gen_range(0..m)));
-            Pairs::new(drawn.collect::<Vec<_>>())
-        } else {
-            Pairs::some(m, start..end)
-        };
-        let mut values = sections.at(inputs, &chunk, fitting.threads);
-        let y = target.at(&chunk);
-        let weights = chunk.weights().map(|weight| equal.unwrap_or(weight));
-        for ((mut row, weight), y) in values.rows_mut().into_iter().zip(weights).zip(y) {
-            right.scaled_add(weight * y, &row);
-            row *= weight.sqrt();
-        }
-        normal += &symmetric_product(values.view());
-    }
+    let (mut normal, mut right) = sums(ridge.pairs, &sections, inputs, target, fitting)?;
     let share = 1.0 / (m * m) as f64;
     normal *= share;
     right *= share;
@@ -95,4 +72,40 @@ pub(super) fn learn(
             })
         })
         .collect()
+}
+
+/// `Σ_p w_p H_pᵀ H_p` and `Σ_p w_p H_p y_p` over all pairs with their weights, or over a sample of ordered ones that
+/// stands for all.
+fn sums(
+    pairs: Option<usize>,
+    sections: &PairSections,
+    inputs: ArrayView2<'_, f64>,
+    target: &PairTarget<'_>,
+    fitting: &Fitting<'_>,
+) -> Result<(Array2<f64>, Array1<f64>), LearningError> {
+    let (m, width) = (inputs.nrows(), sections.len());
+    let mut normal = Array2::<f64>::zeros((width, width));
+    let mut right = Array1::<f64>::zeros(width);
+    let count = pairs.unwrap_or(Pairs::count(m));
+    let mut rng = fitting.streams.rng("pairs");
+    let equal = pairs.map(|count| (m * m) as f64 / count as f64);
+    for start in (0..count).step_by(CHUNK) {
+        fitting.limits.check()?;
+        let end = (start + CHUNK).min(count);
+        let chunk = if pairs.is_some() {
+            let drawn = (start..end).map(|_| (rng.gen_range(0..m), rng.gen_range(0..m)));
+            Pairs::new(drawn.collect::<Vec<_>>())
+        } else {
+            Pairs::some(m, start..end)
+        };
+        let mut values = sections.at(inputs, &chunk, fitting.threads);
+        let y = target.at(&chunk);
+        let weights = chunk.weights().map(|weight| equal.unwrap_or(weight));
+        for ((mut row, weight), y) in values.rows_mut().into_iter().zip(weights).zip(y) {
+            right.scaled_add(weight * y, &row);
+            row *= weight.sqrt();
+        }
+        normal += &symmetric_product(values.view());
+    }
+    Ok((normal, right))
 }

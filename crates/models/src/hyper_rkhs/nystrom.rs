@@ -61,26 +61,7 @@ pub(super) fn learn(
     let ranks: f64 = parts.iter().map(|part| part.rank as f64).sum();
     (0..lambdas.len())
         .map(|index| {
-            let landmark_rows: Vec<usize> =
-                parts.iter().flat_map(|part| part.landmarks.iter().copied()).collect();
-            let pairs = (0..v).flat_map(|part| {
-                let all = Pairs::all(landmarks);
-                let shift = part * landmarks;
-                let shifted = all.as_slice().iter().map(move |&(i, j)| (i + shift, j + shift));
-                shifted.collect::<Vec<_>>()
-            });
-            let coefficients: Array1<f64> = parts
-                .iter()
-                .flat_map(|part| part.coefficients[index].iter().map(|b| b / v as f64))
-                .collect();
-            let points = inputs.select(Axis(0), &landmark_rows);
-            let learned = LearnedKernel::new(
-                kernel.clone(),
-                points.view(),
-                &Pairs::new(pairs),
-                &coefficients,
-            )
-            .map_err(of_kernel)?;
+            let kernel = mean(&parts, index, kernel, inputs)?;
             let mut facts = facts([
                 ("pairs", total),
                 ("landmark-pairs", (v * width) as f64),
@@ -89,9 +70,32 @@ pub(super) fn learn(
             if lacking > 0 {
                 facts.insert(fact::SUBSETS_WITHOUT_A_CLASS.to_owned(), lacking as f64);
             }
-            Ok(Learned { kernel: learned, convergence: Convergence::Exact, facts })
+            Ok(Learned { kernel, convergence: Convergence::Exact, facts })
         })
         .collect()
+}
+
+/// The mean of the functions of the subsets for one of the ridges.
+fn mean(
+    parts: &[Part],
+    index: usize,
+    kernel: &HyperKernel,
+    inputs: ArrayView2<'_, f64>,
+) -> Result<LearnedKernel, LearningError> {
+    let rows: Vec<usize> = parts.iter().flat_map(|part| part.landmarks.iter().copied()).collect();
+    let pairs = parts.iter().enumerate().flat_map(|(part, own)| {
+        let landmarks = own.landmarks.len();
+        let shift = part * landmarks;
+        let all = Pairs::all(landmarks);
+        let shifted = all.as_slice().iter().map(move |&(i, j)| (i + shift, j + shift));
+        shifted.collect::<Vec<_>>()
+    });
+    let v = parts.len() as f64;
+    let coefficients: Array1<f64> =
+        parts.iter().flat_map(|part| part.coefficients[index].iter().map(|b| b / v)).collect();
+    let points = inputs.select(Axis(0), &rows);
+    LearnedKernel::new(kernel.clone(), points.view(), &Pairs::new(pairs), &coefficients)
+        .map_err(of_kernel)
 }
 
 /// One subset of the points with what it is solved with.
@@ -116,6 +120,15 @@ struct Part {
 }
 
 impl Subset<'_, '_, '_> {
+    /// The ordered pairs that are drawn, if they are.
+    fn drawn(&self, streams: &Streams) -> Option<Pairs> {
+        let n = self.rows.len();
+        self.ridge.pairs.map(|pairs| {
+            let mut rng = streams.rng("pairs");
+            Pairs::new((0..pairs).map(|_| (rng.gen_range(0..n), rng.gen_range(0..n))))
+        })
+    }
+
     fn solve(
         &self,
         lambdas: &[f64],
@@ -133,13 +146,9 @@ impl Subset<'_, '_, '_> {
         let rank = span.rank();
         // All unordered pairs with their weights, or a sample of ordered ones that stands for m².
         let whole = n * n;
-        let sample: Option<Vec<(usize, usize)>> = self.ridge.pairs.map(|pairs| {
-            let mut rng = streams.rng("pairs");
-            (0..pairs).map(|_| (rng.gen_range(0..n), rng.gen_range(0..n))).collect()
-        });
+        let sample = self.drawn(streams);
         let sampled = sample.is_some();
-        let counted = sample.as_ref().map_or(whole, Vec::len);
-        let sample = sample.map(Pairs::new);
+        let counted = sample.as_ref().map_or(whole, Pairs::len);
         let listed = sample.as_ref().map_or_else(|| Pairs::count(n), Pairs::len);
         let chunks = listed.div_ceil(CHUNK);
         let lanes = chunks.min(LANES);

@@ -74,6 +74,39 @@ pub(super) struct Ended {
     pub convergence: Option<Convergence>,
 }
 
+impl Ended {
+    fn of(solved: &[(Vec<usize>, Solution)]) -> Self {
+        let steps = solved.iter().map(|(_, solution)| solution.steps).sum();
+        let residual = solved.iter().fold(0.0, |worst: f64, (_, s)| worst.max(s.violation));
+        let open = solved.iter().any(|(_, solution)| !solution.converged);
+        let convergence = open.then_some(Convergence::NotConverged { iterations: steps, residual });
+        Self { steps, convergence }
+    }
+}
+
+/// The weights of all rows, `rows × machines`.
+fn weights_of(rows: usize, solved: &[(Vec<usize>, Solution)]) -> Array2<f64> {
+    let mut weights = Array2::zeros((rows, solved.len()));
+    for (machine, (own, solution)) in solved.iter().enumerate() {
+        for (&row, &weight) in own.iter().zip(&solution.weights) {
+            weights[[row, machine]] = weight;
+        }
+    }
+    weights
+}
+
+/// Each two of the classes that occur.
+fn pairs_of_classes(labels: &[u32]) -> Vec<(u32, u32)> {
+    let mut present = labels.to_vec();
+    present.sort_unstable();
+    present.dedup();
+    let mut pairs = Vec::new();
+    for (place, &first) in present.iter().enumerate() {
+        pairs.extend(present[place + 1..].iter().map(|&second| (first, second)));
+    }
+    pairs
+}
+
 impl RowStage {
     /// Fits an SVM for each two classes that occur.
     pub(super) fn fit(
@@ -90,13 +123,7 @@ impl RowStage {
         let reference = points.select(Axis(0), &drawn);
         // The pair kernel is computed: one pivot of its factor is as good as many.
         let features = KreinFeatures::of(kernel, reference.view(), 1, FUNCTIONS)?;
-        let mut present = labels.to_vec();
-        present.sort_unstable();
-        present.dedup();
-        let mut pairs = Vec::new();
-        for (place, &first) in present.iter().enumerate() {
-            pairs.extend(present[place + 1..].iter().map(|&second| (first, second)));
-        }
+        let pairs = pairs_of_classes(labels);
         if pairs.is_empty() {
             return Err(LearningError::OneClass { rows });
         }
@@ -123,18 +150,9 @@ impl RowStage {
             .into_iter()
             .collect::<Result<_, _>>()
             .map_err(|stopped| stopped.in_words("sequential minimal optimisation"))?;
-        let mut weights = Array2::zeros((rows, pairs.len()));
-        for (machine, (own, solution)) in solved.iter().enumerate() {
-            for (&row, &weight) in own.iter().zip(&solution.weights) {
-                weights[[row, machine]] = weight;
-            }
-        }
+        let weights = weights_of(rows, &solved);
         let kept: Vec<usize> =
             (0..rows).filter(|&row| weights.row(row).iter().any(|w| *w != 0.0)).collect();
-        let steps = solved.iter().map(|(_, solution)| solution.steps).sum();
-        let residual = solved.iter().fold(0.0, |worst: f64, (_, s)| worst.max(s.violation));
-        let open = solved.iter().any(|(_, solution)| !solution.converged);
-        let convergence = open.then_some(Convergence::NotConverged { iterations: steps, residual });
         let stage = Self {
             task,
             features,
@@ -145,7 +163,7 @@ impl RowStage {
                 if side == 0 { pairs[machine].0 } else { pairs[machine].1 }
             }),
         };
-        Ok((stage, Ended { steps, convergence }))
+        Ok((stage, Ended::of(&solved)))
     }
 
     /// Rows with a weight, and the number of SVMs.

@@ -6,7 +6,7 @@ use super::{Learned, PairRidge, PairSolver, PairSvr, PairTarget, Stopped};
 use mercer_kernels::LearnedKernel;
 use mercer_learning::{Fitting, LearningError, fact, folds};
 use mercer_solvers::{OneVersusOne, PsdCorrection, Smo, Spectrum};
-use ndarray::{ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::index;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
@@ -94,6 +94,106 @@ struct Candidate {
     strength: f64,
 }
 
+impl Candidate {
+    /// The settings of a fit with it, after folds of so many points. A subset of the fit has `of_fit`.
+    fn settings(
+        self,
+        params: &HyperClassifierParams,
+        cost: f64,
+        points: usize,
+        of_fit: usize,
+    ) -> HyperClassifierParams {
+        let Self { spread, strength } = self;
+        let mut chosen = HyperClassifierParams { spread, cost, ..params.clone() };
+        match params.stage1 {
+            Stage1::Svr => {
+                let validated = (points * (FOLDS - 1)) as f64 / FOLDS as f64;
+                // What was validated is the `λ` that the grid's `C` stands for on the training part of a fold.
+                chosen.pair_cost = PairSvr::carried_over(strength, validated, of_fit as f64);
+                chosen.pair_ridge = None;
+            }
+            Stage1::Ridge | Stage1::NonNegative => chosen.lambda = strength,
+        }
+        chosen
+    }
+}
+
+/// What the grids of these settings have.
+struct Grid {
+    spreads: Vec<f64>,
+    strengths: Vec<f64>,
+    costs: Vec<f64>,
+}
+
+impl Grid {
+    fn of(params: &HyperClassifierParams) -> Self {
+        let grids = SEARCH_GRIDS;
+        let exponents = match (params.stage1, params.search) {
+            (Stage1::Svr, Search::PrintedFolds) => grids.printed_pair_cost_powers,
+            (Stage1::Svr, _) => grids.pair_cost_powers,
+            _ => grids.lambda_powers,
+        };
+        let wishart = params.hyper == HyperForm::Wishart;
+        Self {
+            spreads: if wishart { vec![1.0] } else { grids.spreads.to_vec() },
+            strengths: exponents.map(|power| 10f64.powi(power)).collect(),
+            costs: grids.cost_powers.map(|power| 2f64.powi(power)).collect(),
+        }
+    }
+}
+
+/// One fold: points with labels to learn from, and others to try.
+struct Fold {
+    train: Array2<f64>,
+    own: Vec<u32>,
+    test: Array2<f64>,
+    truth: Vec<u32>,
+}
+
+impl Fold {
+    /// None where no point is out, or only one class is left.
+    fn of(fold: usize, held: &[usize], points: &Array2<f64>, labels: &[u32]) -> Option<Self> {
+        let (out, kept): (Vec<usize>, Vec<usize>) =
+            (0..held.len()).partition(|&row| held[row] == fold);
+        let labels_of = |rows: &[usize]| rows.iter().map(|&row| labels[row]).collect();
+        let own: Vec<u32> = labels_of(&kept);
+        if out.is_empty() || own.iter().all(|label| *label == own[0]) {
+            return None;
+        }
+        let (train, test) = (points.select(Axis(0), &kept), points.select(Axis(0), &out));
+        Some(Self { train, own, test, truth: labels_of(&out) })
+    }
+
+    /// How many points the SVMs of each cost get right, and how many SVMs stopped short. The kernel is given among the
+    /// points to learn from, and between the others and these.
+    fn right(
+        &self,
+        (gram, cross): (Array2<f64>, Array2<f64>),
+        costs: &[f64],
+        spectrum: PsdCorrection,
+        fitting: &Fitting<'_>,
+    ) -> Result<(Vec<usize>, usize), LearningError> {
+        let say = |stopped: Stopped| stopped.in_words("sequential minimal optimisation");
+        let (gram, cross) = match spectrum {
+            PsdCorrection::AsIs => (gram, cross),
+            how => {
+                let spectrum = Spectrum::of(gram.view()).map_err(|error| say(error.into()))?;
+                let mended = spectrum.mended(how);
+                (mended.train.clone(), mended.test(cross.view()))
+            }
+        };
+        let check = || fitting.limits.check().map_err(Stopped::Outside);
+        let machines =
+            OneVersusOne::path(gram.view(), &self.own, costs, &smo(), check).map_err(say)?;
+        let short = machines.iter().filter(|machine| !machine.converged).count();
+        let hits = |machine: &OneVersusOne| {
+            let said = machine.classes(cross.view());
+            self.truth.iter().zip(said).filter(|&(&truth, said)| truth == said).count()
+        };
+        Ok((machines.iter().map(hits).collect(), short))
+    }
+}
+
 pub(super) fn search(
     params: &HyperClassifierParams,
     inputs: ArrayView2<'_, f64>,
@@ -104,16 +204,7 @@ pub(super) fn search(
     let points = inputs.select(Axis(0), &rows);
     let labels: Vec<u32> = rows.iter().map(|&row| labels[row]).collect();
     let held = folds(&labels, FOLDS, &mut fitting.streams.rng("folds"));
-    let grids = SEARCH_GRIDS;
-    let spreads: &[f64] =
-        if params.hyper == HyperForm::Wishart { &[1.0] } else { grids.spreads.as_slice() };
-    let exponents = match (params.stage1, params.search) {
-        (Stage1::Svr, Search::PrintedFolds) => grids.printed_pair_cost_powers,
-        (Stage1::Svr, _) => grids.pair_cost_powers,
-        _ => grids.lambda_powers,
-    };
-    let strengths: Vec<f64> = exponents.map(|power| 10f64.powi(power)).collect();
-    let costs: Vec<f64> = grids.cost_powers.map(|power| 2f64.powi(power)).collect();
+    let Grid { spreads, strengths, costs } = Grid::of(params);
     let candidates: Vec<Candidate> = spreads
         .iter()
         .flat_map(|&spread| strengths.iter().map(move |&strength| Candidate { spread, strength }))
@@ -122,79 +213,40 @@ pub(super) fn search(
     let mut right = vec![vec![0usize; costs.len()]; candidates.len()];
     let mut open = 0;
     for fold in 0..FOLDS {
-        let (out, kept): (Vec<usize>, Vec<usize>) =
-            (0..rows.len()).partition(|&row| held[row] == fold);
-        let own: Vec<u32> = kept.iter().map(|&row| labels[row]).collect();
-        if out.is_empty() || own.iter().all(|label| *label == own[0]) {
-            continue;
-        }
-        let (train, test) = (points.select(Axis(0), &kept), points.select(Axis(0), &out));
+        let Some(fold) = Fold::of(fold, &held, &points, &labels) else { continue };
+        let (train, test) = (fold.train.view(), fold.test.view());
         for (group, &spread) in spreads.iter().enumerate() {
             let params = HyperClassifierParams { spread, ..params.clone() };
-            let path = path(&params, train.view(), &own, &strengths, of_fit, fitting)?;
+            let path = path(&params, train, &fold.own, &strengths, of_fit, fitting)?;
             let unmet: Vec<bool> =
                 path.iter().map(|learned| learned.convergence.is_open()).collect();
             let kernels: Vec<LearnedKernel> =
                 path.into_iter().map(|learned| learned.kernel).collect();
-            let grams = LearnedKernel::grams(&kernels, train.view(), fitting.threads);
-            let crosses =
-                LearnedKernel::blocks(&kernels, test.view(), train.view(), fitting.threads);
+            let grams = LearnedKernel::grams(&kernels, train, fitting.threads);
+            let crosses = LearnedKernel::blocks(&kernels, test, train, fitting.threads);
             // The last kernel is that of all strengths from there on.
             let first = group * strengths.len();
             let last = kernels.len() - 1;
-            for (index, (gram, cross)) in grams.into_iter().zip(crosses).enumerate() {
+            for (index, blocks) in grams.into_iter().zip(crosses).enumerate() {
                 let stands_for =
                     first + index..first + if index == last { strengths.len() } else { index + 1 };
-                let say = |stopped: Stopped| stopped.in_words("sequential minimal optimisation");
-                let mended = match params.spectrum {
-                    PsdCorrection::AsIs => None,
-                    how => {
-                        let spectrum =
-                            Spectrum::of(gram.view()).map_err(|error| say(error.into()))?;
-                        Some(spectrum.mended(how))
-                    }
-                };
-                let (gram, cross) = match &mended {
-                    Some(mended) => (mended.train.clone(), mended.test(cross.view())),
-                    None => (gram, cross),
-                };
-                let check = || fitting.limits.check().map_err(Stopped::Outside);
-                let machines =
-                    OneVersusOne::path(gram.view(), &own, &costs, &smo(), check).map_err(say)?;
-                let short = machines.iter().filter(|machine| !machine.converged).count();
+                let (hits, short) = fold.right(blocks, &costs, params.spectrum, fitting)?;
                 open += stands_for.len() * (usize::from(unmet[index]) + short);
-                for (cost, machine) in machines.iter().enumerate() {
-                    let said = machine.classes(cross.view());
-                    let hits =
-                        out.iter().zip(said).filter(|&(&row, said)| labels[row] == said).count();
-                    right[stands_for.clone()].iter_mut().for_each(|counts| counts[cost] += hits);
+                for counts in &mut right[stands_for] {
+                    counts.iter_mut().zip(&hits).for_each(|(count, hits)| *count += hits);
                 }
             }
         }
     }
-    let best = best_of(&right, |candidate, cost| match params.search {
-        Search::RegularisedFolds => {
-            let strength = candidate % strengths.len();
-            let weaker = match params.stage1 {
-                Stage1::Svr => strength,
-                Stage1::Ridge | Stage1::NonNegative => strengths.len() - 1 - strength,
-            };
-            (weaker, cost, candidate)
-        }
-        _ => (candidate, cost, 0),
-    });
-    let Candidate { spread, strength } = candidates[best.0];
-    let mut chosen = HyperClassifierParams { spread, cost: costs[best.1], ..params.clone() };
-    match params.stage1 {
-        Stage1::Svr => {
-            let validated = (rows.len() * (FOLDS - 1)) as f64 / FOLDS as f64;
-            // What was validated is the `λ` that the grid's `C` stands for on the training part of a fold.
-            chosen.pair_cost = PairSvr::carried_over(strength, validated, of_fit as f64);
-            chosen.pair_ridge = None;
-        }
-        Stage1::Ridge | Stage1::NonNegative => chosen.lambda = strength,
-    }
-    Ok(Chosen { params: chosen, strength, right: right[best.0][best.1], points: rows.len(), open })
+    let best = best_of(&right, |candidate, cost| rank(params, strengths.len(), candidate, cost));
+    let candidate = candidates[best.0];
+    Ok(Chosen {
+        params: candidate.settings(params, costs[best.1], rows.len(), of_fit),
+        strength: candidate.strength,
+        right: right[best.0][best.1],
+        points: rows.len(),
+        open,
+    })
 }
 
 /// So many of the rows at most, in order.
@@ -211,6 +263,24 @@ pub(super) fn some_rows(
     let mut chosen = index::sample(&mut rng, rows, most).into_vec();
     chosen.sort_unstable();
     chosen
+}
+
+/// Which of equals is chosen: the lowest, of so many strengths for each spread.
+fn rank(
+    params: &HyperClassifierParams,
+    strengths: usize,
+    candidate: usize,
+    cost: usize,
+) -> (usize, usize, usize) {
+    if params.search != Search::RegularisedFolds {
+        return (candidate, cost, 0);
+    }
+    let strength = candidate % strengths;
+    let weaker = match params.stage1 {
+        Stage1::Svr => strength,
+        Stage1::Ridge | Stage1::NonNegative => strengths - 1 - strength,
+    };
+    (weaker, cost, candidate)
 }
 
 /// Of what got most points right, by candidate and cost, the one whose rank is the lowest.

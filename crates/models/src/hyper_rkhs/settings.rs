@@ -403,28 +403,8 @@ impl HyperClassifierParams {
         }
     }
 
-    /// Returns the hyper-kernel for these points.
-    ///
-    /// # Errors
-    /// [`LearningError::Numerical`] if the points have no variance.
-    pub fn kernel(&self, inputs: ArrayView2<'_, f64>) -> Result<HyperKernel, LearningError> {
-        let variance = match self.variance {
-            Variance::Total => total_variance(inputs),
-            Variance::Entry => entry_variance(inputs),
-        } * self.width;
-        if variance == 0.0 {
-            let same = inputs.outer_iter().all(|row| row == inputs.row(0));
-            let reason = if same {
-                "all rows have the same inputs, so nothing tells them apart; add a column that varies, or \
-                 take a classifier of the majority class (`--method majority`)"
-            } else {
-                "the inputs differ by so little that their variance is 0 in double precision, so pairs of \
-                 them do not differ; scale the columns (`--scale`)"
-            }
-            .to_owned();
-            return Err(LearningError::Numerical { operation: "building a hyper-kernel", reason });
-        }
-        let spread = self.spread * variance;
+    /// Refuses variances whose use overflows.
+    fn check_scales(&self, variance: f64, spread: f64) -> Result<(), LearningError> {
         let widths = [("width", self.width, variance), ("spread", self.spread, spread)];
         let wishart = self.hyper == HyperForm::Wishart;
         let used = if wishart { 1 } else { 2 };
@@ -455,6 +435,23 @@ impl HyperClassifierParams {
                 return Err(refused(name, format!("{value:e}{with}"), must));
             }
         }
+        Ok(())
+    }
+
+    /// Returns the hyper-kernel for these points.
+    ///
+    /// # Errors
+    /// [`LearningError::Numerical`] if the points have no variance.
+    pub fn kernel(&self, inputs: ArrayView2<'_, f64>) -> Result<HyperKernel, LearningError> {
+        let variance = match self.variance {
+            Variance::Total => total_variance(inputs),
+            Variance::Entry => entry_variance(inputs),
+        } * self.width;
+        if variance == 0.0 {
+            return Err(without_variance(inputs));
+        }
+        let spread = self.spread * variance;
+        self.check_scales(variance, spread)?;
         match self.hyper {
             HyperForm::GaussianConstructed => {
                 GaussianHyper::constructed(variance, spread).map(HyperKernel::Gaussian)
@@ -477,6 +474,20 @@ impl HyperClassifierParams {
         }
         .map_err(of_kernel)
     }
+}
+
+/// Why points without a variance have no hyper-kernel.
+fn without_variance(inputs: ArrayView2<'_, f64>) -> LearningError {
+    let same = inputs.outer_iter().all(|row| row == inputs.row(0));
+    let reason = if same {
+        "all rows have the same inputs, so nothing tells them apart; add a column that varies, or \
+         take a classifier of the majority class (`--method majority`)"
+    } else {
+        "the inputs differ by so little that their variance is 0 in double precision, so pairs of \
+         them do not differ; scale the columns (`--scale`)"
+    }
+    .to_owned();
+    LearningError::Numerical { operation: "building a hyper-kernel", reason }
 }
 
 /// Variances of the columns over their mean; 1 of a column that has none.

@@ -216,18 +216,8 @@ impl<'a> Implicit<'a> {
             None => slope.clone(),
             Some(held) => self.kernel.cross_gram(held.rows, self.inputs).t().dot(&slope),
         };
-        let m = self.classes;
-        let mut right = Array2::zeros((self.inputs.nrows(), 2 * m));
-        right.slice_mut(ndarray::s![.., ..m]).assign(&from_loss);
-        right.slice_mut(ndarray::s![.., m..]).assign(&self.weights);
-        let solved = self
-            .factor
-            .solve(&right)
-            .map_err(|error| failed_on(self.kernel, "solving for the gradient", error))?;
-        let b = solved.slice(ndarray::s![.., ..m]);
-        // Z = A⁻¹ P = V − (n λ + jitter) A⁻¹ V.
-        let mut z = self.weights.clone();
-        z.scaled_add(-self.ridge(), &solved.slice(ndarray::s![.., m..]));
+        let (solved, z) = self.solved(&from_loss)?;
+        let b = solved.slice(ndarray::s![.., ..self.classes]);
         let n = self.inputs.nrows() as f64;
         let (alpha, peak) = self.sensitivity(objective.sensitivity);
         let root = squared.sqrt();
@@ -235,7 +225,7 @@ impl<'a> Implicit<'a> {
 
         // On the training rows ∂loss/∂K = n λ B Vᵀ; on others it is −B Vᵀ, and K' has its own.
         let share = if held.is_none() { self.ridge() } else { -1.0 };
-        let mut c = Array2::zeros((self.inputs.nrows(), m));
+        let mut c = Array2::zeros((self.inputs.nrows(), self.classes));
         Zip::from(&mut c).and(b).and(&self.weights).and(&z).for_each(|c, &b, &v, &z| {
             *c = 0.5 * share * b + pull * (0.5 * v - z);
         });
@@ -270,6 +260,22 @@ impl<'a> Implicit<'a> {
             inputs: gradient.inputs,
             held,
         })
+    }
+
+    /// `A⁻¹` of the loss seen from `V`, beside that of `V`; and `Z`.
+    fn solved(&self, from_loss: &Array2<f64>) -> Result<(Array2<f64>, Array2<f64>), LearningError> {
+        let m = self.classes;
+        let mut right = Array2::zeros((self.inputs.nrows(), 2 * m));
+        right.slice_mut(ndarray::s![.., ..m]).assign(from_loss);
+        right.slice_mut(ndarray::s![.., m..]).assign(&self.weights);
+        let solved = self
+            .factor
+            .solve(&right)
+            .map_err(|error| failed_on(self.kernel, "solving for the gradient", error))?;
+        // Z = A⁻¹ P = V − (n λ + jitter) A⁻¹ V.
+        let mut z = self.weights.clone();
+        z.scaled_add(-self.ridge(), &solved.slice(ndarray::s![.., m..]));
+        Ok((solved, z))
     }
 
     /// `tr(Vᵀ P)`, however it came out.

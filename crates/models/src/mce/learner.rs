@@ -152,6 +152,16 @@ struct Batch<'a> {
     held: Option<(ArrayView2<'a, f64>, &'a [u32])>,
 }
 
+impl<'a> Batch<'a> {
+    /// Rows of which the last `held` are held out.
+    fn split(inputs: ArrayView2<'a, f64>, labels: &'a [u32], classes: usize, held: usize) -> Self {
+        let seen = labels.len() - held;
+        let (inputs, other) = inputs.split_at(Axis(0), seen);
+        let (labels, truth) = labels.split_at(seen);
+        Self { inputs, labels, classes, held: (held > 0).then_some((other, truth)) }
+    }
+}
+
 impl EmbeddingLearner {
     pub(super) const fn of(params: EmbeddingParams) -> Self {
         Self { params }
@@ -177,7 +187,7 @@ impl EmbeddingLearner {
             return Err(LearningError::Task { method, task });
         };
         sample.require_two_classes()?;
-        let (n, d, task) = (sample.rows(), sample.features(), sample.task());
+        let (n, task) = (sample.rows(), sample.task());
         let size = params.batch_of(n);
         if size > n {
             return Err(too_large(size, n));
@@ -200,9 +210,39 @@ impl EmbeddingLearner {
             let machine = Machine::Implicit(chosen.kernel);
             return self.finish(&whole, &machine, chosen.lambda, task, facts, Convergence::Exact);
         }
+        let (machine, empty) = self.start(&whole, &mut facts, fitting)?;
+        if params.learning == Learning::Nothing {
+            let mut outcome =
+                self.finish(&whole, &machine, params.lambda, task, facts, Convergence::Exact)?;
+            if empty {
+                // Of equal numbers the first is the largest, as of numbers that are none.
+                outcome.predictor.weights.fill(0.0);
+                // Those are of lengths of 1, and of no model that there is.
+                let of_it = ["lambda", "columns-of-median-0"];
+                outcome.facts.retain(|name, _| of_it.contains(&name.as_str()));
+            }
+            return Ok(outcome);
+        }
+        let steps =
+            params.epochs * if params.batch.is_some() { n.div_ceil(size) } else { params.batches };
+        let (machine, lambda, jittered) =
+            self.descend(&whole, machine, (size, held, steps), task, fitting)?;
+        facts.insert("jitter-steps".to_owned(), jittered as f64);
+        facts.insert(fact::BATCH_USED.to_owned(), size as f64);
+        self.finish(&whole, &machine, lambda, task, facts, Convergence::FixedSteps { steps })
+    }
+
+    /// The kernel or map at the parameters of the settings, and whether a median is 0.
+    fn start(
+        &self,
+        whole: &Batch<'_>,
+        facts: &mut BTreeMap<String, f64>,
+        fitting: &Fitting<'_>,
+    ) -> Result<(Machine, bool), LearningError> {
+        let (params, (n, d)) = (&self.params, whole.inputs.dim());
         let mut empty = false;
         let kernel = params.start(d, || {
-            let mut medians = median_lengths(params.median, sample.inputs(), fitting);
+            let mut medians = median_lengths(params.median, whole.inputs, fitting);
             if let [median] = medians[..] {
                 facts.insert("median-distance".to_owned(), median);
             } else {
@@ -230,27 +270,9 @@ impl EmbeddingLearner {
             // Features, their gradient and two more of that size on the way; the normal matrix and its
             // factor.
             let p = map.width();
-            fitting.limits.reserve(8 * (n * (4 * p + 6 * task.outputs()) + 2 * p * p) as u64)?;
+            fitting.limits.reserve(8 * (n * (4 * p + 6 * whole.classes) + 2 * p * p) as u64)?;
         }
-        if params.learning == Learning::Nothing {
-            let mut outcome =
-                self.finish(&whole, &machine, params.lambda, task, facts, Convergence::Exact)?;
-            if empty {
-                // Of equal numbers the first is the largest, as of numbers that are none.
-                outcome.predictor.weights.fill(0.0);
-                // Those are of lengths of 1, and of no model that there is.
-                let of_it = ["lambda", "columns-of-median-0"];
-                outcome.facts.retain(|name, _| of_it.contains(&name.as_str()));
-            }
-            return Ok(outcome);
-        }
-        let steps =
-            params.epochs * if params.batch.is_some() { n.div_ceil(size) } else { params.batches };
-        let (machine, lambda, jittered) =
-            self.descend(&whole, machine, (size, held, steps), task, fitting)?;
-        facts.insert("jitter-steps".to_owned(), jittered as f64);
-        facts.insert(fact::BATCH_USED.to_owned(), size as f64);
-        self.finish(&whole, &machine, lambda, task, facts, Convergence::FixedSteps { steps })
+        Ok((machine, empty))
     }
 
     /// Gradient steps on the logarithms: the learner and `λ` at the end, and how many steps needed a jitter.
@@ -268,14 +290,8 @@ impl EmbeddingLearner {
         logs.push(params.lambda.ln());
         let parameters = logs.len() - 1;
         let full = size == n && held == 0;
-        let mut batches = Batches::new(
-            n,
-            size,
-            &|rows| params.batch_of(rows).min(rows),
-            steps,
-            params.order,
-            fitting,
-        );
+        let share = |rows: usize| params.batch_of(rows).min(rows);
+        let mut batches = Batches::new(n, size, &share, steps, params.order, fitting);
         let mut memory = Memory::new(Optimiser::Adam, logs.len());
         let mut matrix = Array2::zeros((0, 0));
         let (mut machine, mut jittered) = (start, 0);
@@ -308,15 +324,7 @@ impl EmbeddingLearner {
                 let rows = batches.of_step(step);
                 let inputs = whole.inputs.select(Axis(0), &rows);
                 let labels: Vec<u32> = rows.iter().map(|&row| whole.labels[row]).collect();
-                let seen = size - held;
-                let (x, other) = inputs.view().split_at(Axis(0), seen);
-                let (y, truth) = labels.split_at(seen);
-                let batch = Batch {
-                    inputs: x,
-                    labels: y,
-                    classes: whole.classes,
-                    held: (held > 0).then_some((other, truth)),
-                };
+                let batch = Batch::split(inputs.view(), &labels, whole.classes, held);
                 machine.gradient(&batch, lambda, &objective, &mut matrix)?
             };
             if !value.objective.is_finite() || gradient.iter().any(|by| !by.is_finite()) {

@@ -1,25 +1,24 @@
 mod choice;
 mod outcome;
+mod passes;
 
 use choice::{Choice, choosing, half_decades, smallest_error};
 pub(super) use outcome::effective_rank;
 use outcome::{drawn, numerical, outcome};
 
 use super::{Normalisation, columns_of, refused};
-use crate::spectral::{Model, Scalar, Spectral};
+use crate::spectral::{Model, Scalar};
 use linfa::ParamGuard;
 use mercer_learning::{
-    Allowed, Convergence, Estimator, Fitted, Fitting, Learner, LearningError, Outcome, Parameters,
-    RowChunks, Sample, Streams, Targets, fact,
+    Allowed, Estimator, Fitted, Fitting, Learner, LearningError, Parameters, RowChunks, Sample,
 };
 use mercer_linalg::{
     Cholesky, JITTER_LADDER, LinalgError, RidgePath, explicit_inverse_f32, minimum_norm_solve,
     multiplied, product, symmetric_product, thin_svd,
 };
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 /// Rows on which the effective rank of the features is reported.
 const RANK_ROWS: usize = 1000;
@@ -175,7 +174,7 @@ impl ParamGuard for SeededRandomFeatures {
 ///
 /// Where a ridge was chosen, the facts also have `lambda` and its mean squared error of `leave-one-out`. Where it was
 /// among ridges that were not given, they have `grid-end`, 1 if it is the first or the last of them. Where angles are
-/// lost, they have `lost-angles` ([`fact::LOST_ANGLES`], not in passes).
+/// lost, they have `lost-angles` ([`mercer_learning::fact::LOST_ANGLES`], not in passes).
 ///
 /// Rows with weights, in memory and double precision: each row of `Φ` and `y` times the root of its weight, and
 /// `Σ w` in the place of `n`. Leave-one-out leaves a row out with all its weight.
@@ -235,208 +234,6 @@ impl Learner for RandomFeatures {
 
     fn weighs_rows(&self) -> bool {
         true
-    }
-}
-
-/// Sums over all rows that a ridge needs: `ΦᵀΦ` and `Φᵀy`, and squares for the loss.
-struct Sums {
-    gram: Array2<f64>,
-    right: Array2<f64>,
-    feature_squares: f64,
-    target_squares: f64,
-}
-
-/// Chunks of a pass that are still to come; `first` is already here.
-struct Held {
-    next: Option<Sample>,
-    left: usize,
-}
-
-impl Held {
-    /// The next rows: one window, or as many as it takes for so many rows.
-    fn rows(&mut self, least: usize, windows: &mut dyn RowChunks) -> Result<Sample, LearningError> {
-        let mut take = || match self.next.take() {
-            Some(sample) => Ok(sample),
-            None => windows.next(),
-        };
-        let mut parts = vec![take()?];
-        self.left -= 1;
-        let mut rows = parts[0].rows();
-        while rows < least && self.left > 0 {
-            let part = take()?;
-            self.left -= 1;
-            rows += part.rows();
-            parts.push(part);
-        }
-        joined(parts)
-    }
-}
-
-/// The rows over which a ridge is chosen, as they come by.
-struct Voters {
-    /// Which rows they are, ascending.
-    places: Vec<usize>,
-    /// Rows that came by.
-    gone: usize,
-    features: Vec<f64>,
-    targets: Vec<f64>,
-}
-
-impl Voters {
-    fn of(n: usize, streams: &Streams) -> Self {
-        let places = choosing(n, streams);
-        Self { places, gone: 0, features: Vec::new(), targets: Vec::new() }
-    }
-
-    /// The next rows of `Φ` and `y`.
-    fn see(&mut self, phi: &Array2<f64>, y: &Array2<f64>) {
-        let here = self.gone..self.gone + phi.nrows();
-        for place in self.places.iter().filter(|place| here.contains(place)) {
-            self.features.extend(phi.row(place - here.start));
-            self.targets.extend(y.row(place - here.start));
-        }
-        self.gone = here.end;
-    }
-
-    /// The `λ` that they choose for `n` rows, and its error.
-    fn choice(self, params: &RandomFeaturesParams, n: usize) -> Result<Choice, LinalgError> {
-        let rows = self.places.len();
-        let of = |numbers: Vec<f64>| {
-            let shape = (rows, numbers.len() / rows);
-            Array2::from_shape_vec(shape, numbers).expect("whole rows")
-        };
-        params.best_ridge(
-            of(self.features).view(),
-            of(self.targets).view(),
-            (rows as f64, n as f64),
-        )
-    }
-}
-
-/// The rows of several samples, one after another.
-fn joined(mut parts: Vec<Sample>) -> Result<Sample, LearningError> {
-    if parts.len() == 1 {
-        return Ok(parts.remove(0));
-    }
-    let inputs: Vec<_> = parts.iter().map(Sample::inputs).collect();
-    let inputs = concatenate(Axis(0), &inputs).map_err(|error| LearningError::Numerical {
-        operation: "joining rows",
-        reason: error.to_string(),
-    })?;
-    match parts[0].targets() {
-        Targets::Classes { classes, .. } => {
-            let labels = parts.iter().filter_map(Sample::labels).flatten().copied().collect();
-            Sample::classification(inputs, labels, *classes)
-        }
-        Targets::Real(_) => {
-            let values = parts.iter().filter_map(Sample::values).flatten().copied().collect();
-            Sample::regression(inputs, values)
-        }
-    }
-}
-
-impl RandomFeatures {
-    /// The ridge of more rows than are held. Their sums are held, in `M² + M K` numbers, and no more rows at a time
-    /// than a window or `M/2`: adding to the sums costs `M²` however few rows are added.
-    ///
-    /// The facts are the facts of a fit, except two. `jitter` and `effective-rank` are of the rows that came first;
-    /// `loss` comes from the sums and is exact to `1e-16` of the targets' squares. One of `ridges` is chosen on the
-    /// rows that came first; a ridge without `ridges` is chosen on the same rows as in memory. Either is raised to the
-    /// least that the sums can bear. If there are no more rows than features, the rows take less room than the sums,
-    /// and the fit is the in-memory fit, to the last bit.
-    fn fit_sums(
-        &self,
-        first: Sample,
-        windows: &mut dyn RowChunks,
-        fitting: &mut Fitting<'_>,
-    ) -> Result<Fitted, LearningError> {
-        let params = &self.0;
-        let (shape, count) = (windows.shape(), windows.count());
-        let (n, big_m, k) = (shape.rows, params.features, shape.task.outputs());
-        // With more features than rows the sums still hold all of a ridge: its matrix is regular.
-        if params.precision != ClosedPrecision::F64
-            || params.lambda == Some(0.0) && params.ridges.is_empty()
-        {
-            return Err(LearningError::NotInPasses { rows: n, held: windows.size() });
-        }
-        let mut held = Held { next: Some(first), left: count };
-        if n <= big_m {
-            let sample = held.rows(n, windows)?;
-            return self.fit(&sample, fitting);
-        }
-        let together = windows.size().max(big_m / 2);
-        let doubles = 2 * big_m * big_m + (3 * together + CHOOSING) * (big_m + k);
-        fitting.limits.reserve(8 * doubles as u64)?;
-        let mut model = drawn::<f64>(params, shape.features, k, &fitting.streams);
-        let mut sums = Sums {
-            gram: Array2::zeros((big_m, big_m)),
-            right: Array2::zeros((big_m, k)),
-            feature_squares: 0.0,
-            target_squares: 0.0,
-        };
-        let mut leading = None;
-        let mut chosen = None;
-        let free = params.ridges.is_empty() && params.lambda.is_none();
-        let mut voters = free.then(|| Voters::of(n, &fitting.streams));
-        while held.left > 0 {
-            fitting.limits.check()?;
-            let sample = held.rows(big_m / 2, windows)?;
-            let phi = params.features_of(&model, &sample)?;
-            let y = columns_of(sample.targets());
-            if let Some(voters) = &mut voters {
-                voters.see(&phi, &y);
-            }
-            sums.gram += &symmetric_product(phi.view());
-            product(1.0, phi.t(), y.view(), 1.0, sums.right.view_mut());
-            sums.feature_squares += phi.iter().map(|entry| entry * entry).sum::<f64>();
-            sums.target_squares += y.iter().map(|entry| entry * entry).sum::<f64>();
-            if leading.is_none() {
-                leading = Some(effective_rank(phi.slice(s![..phi.nrows().min(RANK_ROWS), ..])));
-                if !params.ridges.is_empty() {
-                    let shares = (phi.nrows() as f64, n as f64);
-                    let made = params.best_ridge(phi.view(), y.view(), shares);
-                    chosen = Some(made.map_err(|e| numerical(&e))?);
-                }
-            }
-        }
-        if let Some(voters) = voters {
-            chosen = Some(voters.choice(params, n).map_err(|e| numerical(&e))?);
-        }
-        let lambda = chosen.map_or(params.lambda.unwrap_or(0.0), |made| made.lambda);
-        let mut ridge = lambda * n as f64;
-        let least = SMALL_RIDGE * sums.feature_squares;
-        if let Some(made) = chosen.as_mut().filter(|_| ridge < least) {
-            (made.lambda, ridge) = (least / n as f64, least);
-        } else if ridge < least {
-            let (value, must) = (lambda.to_string(), "larger where rows are read in passes");
-            return Err(LearningError::Setting { name: "lambda", value, must });
-        }
-        let gram = sums.gram.clone();
-        let mut ridged = sums.gram;
-        ridged.diag_mut().mapv_inplace(|entry| entry + ridge);
-        let (factor, jitter) =
-            Cholesky::with_jitter(ridged, &JITTER_LADDER).map_err(|error| numerical(&error))?;
-        let w = factor.solve(&sums.right).map_err(|error| numerical(&error))?;
-        // ‖Φw − y‖² = wᵀ(ΦᵀΦ)w − 2 wᵀ(Φᵀy) + ‖y‖².
-        let fitted: f64 = (&w * &multiplied(gram.view(), w.view())).sum();
-        let loss = (fitted - 2.0 * (&w * &sums.right).sum() + sums.target_squares).max(0.0);
-        let mut facts = BTreeMap::from(
-            [
-                ("loss", loss / n as f64),
-                ("rank", n.min(big_m) as f64),
-                ("cutoff", 0.0),
-                ("jitter", jitter),
-                ("frobenius-squared", w.iter().map(|entry| entry * entry).sum()),
-                (fact::FEATURE_NORM_SQUARED, sums.feature_squares / n as f64),
-                ("effective-rank", leading.unwrap_or_default()),
-            ]
-            .map(|(name, value)| (name.to_owned(), value)),
-        );
-        let made = chosen.iter().flat_map(|made| made.facts(free));
-        facts.extend(made.map(|(name, value)| (name.to_owned(), value)));
-        model.read_out = w.as_standard_layout().into_owned();
-        let predictor = Spectral { model, task: shape.task, softmax: false };
-        Ok(Outcome { predictor, convergence: Convergence::Exact, facts }.boxed())
     }
 }
 

@@ -194,6 +194,21 @@ struct Found {
     facts: Vec<(&'static str, f64)>,
 }
 
+/// `α` by an explicit inverse in single precision.
+fn solved_in_single(
+    gram: &Array2<f64>,
+    ridge: f64,
+    y: &Array2<f64>,
+) -> Result<Array2<f64>, LearningError> {
+    let mut narrow = gram.mapv(|entry| entry as f32);
+    narrow.diag_mut().mapv_inplace(|entry| entry + ridge as f32);
+    let inverse = explicit_inverse_f32(narrow.view()).map_err(|e| numerical(&e))?;
+    let right = y.mapv(|entry| entry as f32);
+    let mut coefficients = Array2::zeros(y.dim());
+    product(1f32, inverse.view(), right.view(), 0.0, coefficients.view_mut());
+    Ok(coefficients.mapv(f64::from))
+}
+
 impl KernelRidgeless {
     fn solve(
         &self,
@@ -222,15 +237,7 @@ impl KernelRidgeless {
         let ridge = params.lambda * total;
         let whole = n as f64;
         let (coefficients, rank, cutoff, jitter) = match params.precision {
-            ClosedPrecision::F32Inverse => {
-                let mut narrow = gram.mapv(|entry| entry as f32);
-                narrow.diag_mut().mapv_inplace(|entry| entry + ridge as f32);
-                let inverse = explicit_inverse_f32(narrow.view()).map_err(|e| numerical(&e))?;
-                let right = y.mapv(|entry| entry as f32);
-                let mut coefficients = Array2::zeros(y.dim());
-                product(1f32, inverse.view(), right.view(), 0.0, coefficients.view_mut());
-                (coefficients.mapv(f64::from), whole, 0.0, 0.0)
-            }
+            ClosedPrecision::F32Inverse => (solved_in_single(&gram, ridge, y)?, whole, 0.0, 0.0),
             ClosedPrecision::F64 if ridge > 0.0 => {
                 gram.diag_mut().mapv_inplace(|entry| entry + ridge);
                 let again = || {

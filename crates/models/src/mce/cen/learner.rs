@@ -1,6 +1,5 @@
 use super::predictor::{Bounded, CenPredictor, ReadOut, read_out};
 use super::training::{Logs, Order, Training};
-use super::training_state::TrainingState;
 use super::{CenParams, Masks, Precision, params};
 use crate::mce::{Explicit, Held, Implicit, Value, too_large};
 use mercer_kernels::Covariance;
@@ -8,7 +7,7 @@ use mercer_learning::{
     Convergence, Fitted, Fitting, Learner, LearningError, Moment, Outcome, Sample, Task, fact,
 };
 use mercer_linalg::Real;
-use mercer_networks::{Dropout, Network};
+use mercer_networks::{Architecture, Dropout, Network};
 use mercer_solvers::Memory;
 use ndarray::{Array2, ArrayView2, Axis, Zip};
 use rand::Rng;
@@ -53,6 +52,16 @@ struct Found {
     logs: Vec<f64>,
     features: Array2<f64>,
     held: Option<Array2<f64>>,
+}
+
+/// What stays as it is from step to step.
+struct Course<'a, F> {
+    sample: &'a Sample,
+    x: Array2<F>,
+    labels: &'a [u32],
+    batch: usize,
+    dropout: Dropout,
+    steps: usize,
 }
 
 impl Cen {
@@ -111,71 +120,22 @@ impl Cen {
         let kernel_rows = if params.kernel.is_some() { 3 * n } else { 4 * params.features };
         fitting.limits.reserve(8 * n as u64 * (width + kernel_rows as u64))?;
         let x: Array2<F> = architecture.rows(sample.inputs());
-        let mut rng = fitting.streams.rng("network");
-        let net = architecture
-            .draw::<F>(&params.start, fitting.threads, &mut rng)
-            .map_err(|error| params::network(&error))?;
-        let mut start = vec![params.lambda.ln()];
-        start.extend(params.kernel.iter().flat_map(Covariance::parameters).map(f64::ln));
-        let mut training = Training {
-            memory: Memory::new(params.optimiser, net.parameters().len()),
-            net,
-            logs: Logs { memory: Memory::new(params.optimiser, start.len()), values: start },
-            masks: fitting.streams.rng("masks"),
-            order: Order::new(n, fitting.streams.rng("batches")),
-            jittered: 0,
-        };
+        let mut training = self.training::<F>(&architecture, n, fitting)?;
         let dropout = params.dropout().map_err(|error| params::network(&error))?;
         let steps = ((params.epochs * n as f64 / batch as f64).round() as usize).max(1);
-        // A state of another network or other rows is not this fit's: it begins anew.
-        let kept = fitting.kept().and_then(|state| TrainingState::of(&state, &training).ok());
-        let mut done = 0;
-        if let Some(standing) = kept.filter(|standing| standing.done < steps) {
-            done = standing.done;
-            standing.restore(params.optimiser, &mut training);
-        }
+        let course = Course { sample, x, labels, batch, dropout, steps };
+        let done = training.go_on(fitting.kept().as_ref(), steps, params.optimiser);
         let mut value = None;
         for step in done + 1..=steps {
             fitting.between_steps(|| training.standing(step - 1))?;
-            let Training { net, memory, logs, masks, order, jittered } = &mut training;
-            let rows = order.next(batch);
-            let (selected, classes_of);
-            let (x_now, labels_now) = if let Some(rows) = rows {
-                selected = x.select(Axis(0), rows);
-                classes_of = rows.iter().map(|&i| labels[i]).collect::<Vec<u32>>();
-                (selected.view(), classes_of.as_slice())
-            } else {
-                (x.view(), labels)
-            };
-            let found =
-                self.step(&mut **net, x_now, labels_now, classes, &logs.values, (dropout, masks))?;
-            if !found.value.objective.is_finite() {
-                let (loss, rates) = (found.value.objective, [("rate", params.rate)]);
-                return Err(LearningError::diverged(step, loss, &rates));
-            }
-            *jittered += usize::from(found.value.jitter > 0.0);
-            let now = params.optimiser.step::<F>(params.rate, step);
-            let (parameters, gradient) = net.update();
-            now.update(parameters, gradient, memory.all());
-            if params.learn_lambda {
-                let now = params.optimiser.step::<f64>(params.rate, step);
-                now.update(&mut logs.values, &found.logs, logs.memory.all());
-            }
-            // Scale and ridge are learned by their logarithms: beyond the numbers there are, they are 0.
-            let lost = |log: &f64| !(log.exp() > 0.0 && log.exp().is_finite());
-            let last = step == steps && !net.update().0.iter().all(|weight| weight.is_finite());
-            if last || logs.values.iter().any(lost) {
-                return Err(LearningError::diverged(step, f64::INFINITY, &[("rate", params.rate)]));
-            }
-            value = Some(found.value);
+            value = Some(self.advance(&mut training, &course, step)?);
             let looked = fitting
                 .probe
                 .as_ref()
                 .is_some_and(|probe| step % probe.interval() == 0 || step == steps);
             if looked {
-                let numbers = self.numbers(value.as_ref(), &logs.values);
-                let predictor =
-                    self.predictor::<F>(&**net, &x, labels, &logs.values, sample, fitting.threads)?;
+                let numbers = self.numbers(value.as_ref(), &training.logs.values);
+                let predictor = self.predictor(&training, &course, fitting.threads)?;
                 let at = Moment { step, epoch: (step * batch) as f64 / n as f64 };
                 if let Some(probe) = &mut fitting.probe {
                     probe.observe(at, &predictor, &numbers)?;
@@ -183,13 +143,11 @@ impl Cen {
             }
         }
         fitting.at_end(|| training.standing(steps));
-        let Training { net, logs, jittered, .. } = &training;
-        let mut facts = self.numbers(value.as_ref(), &logs.values);
-        let predictor =
-            self.predictor::<F>(&**net, &x, labels, &logs.values, sample, fitting.threads)?;
+        let mut facts = self.numbers(value.as_ref(), &training.logs.values);
+        let predictor = self.predictor(&training, &course, fitting.threads)?;
         facts.insert("training-accuracy".to_owned(), predictor.accuracy);
         facts.insert("jitter".to_owned(), predictor.jitter);
-        facts.insert("jitter-steps".to_owned(), *jittered as f64);
+        facts.insert("jitter-steps".to_owned(), training.jittered as f64);
         facts.insert(fact::BATCH_USED.to_owned(), batch as f64);
         let Bounded { alpha, norm, loss } = predictor.bounded;
         for (name, value) in [(fact::ALPHA, alpha), (fact::NORM, norm), (fact::MEAN_LOSS, loss)] {
@@ -197,6 +155,73 @@ impl Cen {
         }
         let convergence = Convergence::FixedSteps { steps };
         Ok(Outcome { predictor, convergence, facts }.boxed())
+    }
+
+    /// The training of `n` rows before its first step.
+    fn training<F: Real + mercer_learning::Element>(
+        &self,
+        architecture: &Architecture,
+        n: usize,
+        fitting: &Fitting<'_>,
+    ) -> Result<Training<F>, LearningError> {
+        let params = &self.0;
+        let mut rng = fitting.streams.rng("network");
+        let net = architecture
+            .draw::<F>(&params.start, fitting.threads, &mut rng)
+            .map_err(|error| params::network(&error))?;
+        let mut start = vec![params.lambda.ln()];
+        start.extend(params.kernel.iter().flat_map(Covariance::parameters).map(f64::ln));
+        Ok(Training {
+            memory: Memory::new(params.optimiser, net.parameters().len()),
+            net,
+            logs: Logs { memory: Memory::new(params.optimiser, start.len()), values: start },
+            masks: fitting.streams.rng("masks"),
+            order: Order::new(n, fitting.streams.rng("batches")),
+            jittered: 0,
+        })
+    }
+
+    /// Moves all parameters by the gradient of the next batch, and returns the value before.
+    fn advance<F: Real>(
+        &self,
+        training: &mut Training<F>,
+        course: &Course<'_, F>,
+        step: usize,
+    ) -> Result<Value, LearningError> {
+        let params = &self.0;
+        let Course { sample, ref x, labels, batch, dropout, steps } = *course;
+        let classes = sample.task().outputs();
+        let Training { net, memory, logs, masks, order, jittered } = training;
+        let rows = order.next(batch);
+        let (selected, classes_of);
+        let (x_now, labels_now) = if let Some(rows) = rows {
+            selected = x.select(Axis(0), rows);
+            classes_of = rows.iter().map(|&i| labels[i]).collect::<Vec<u32>>();
+            (selected.view(), classes_of.as_slice())
+        } else {
+            (x.view(), labels)
+        };
+        let found =
+            self.step(&mut **net, x_now, labels_now, classes, &logs.values, (dropout, masks))?;
+        if !found.value.objective.is_finite() {
+            let (loss, rates) = (found.value.objective, [("rate", params.rate)]);
+            return Err(LearningError::diverged(step, loss, &rates));
+        }
+        *jittered += usize::from(found.value.jitter > 0.0);
+        let now = params.optimiser.step::<F>(params.rate, step);
+        let (parameters, gradient) = net.update();
+        now.update(parameters, gradient, memory.all());
+        if params.learn_lambda {
+            let now = params.optimiser.step::<f64>(params.rate, step);
+            now.update(&mut logs.values, &found.logs, logs.memory.all());
+        }
+        // Scale and ridge are learned by their logarithms: beyond the numbers there are, they are 0.
+        let lost = |log: &f64| !(log.exp() > 0.0 && log.exp().is_finite());
+        let last = step == steps && !net.update().0.iter().all(|weight| weight.is_finite());
+        if last || logs.values.iter().any(lost) {
+            return Err(LearningError::diverged(step, f64::INFINITY, &[("rate", params.rate)]));
+        }
+        Ok(found.value)
     }
 
     /// Features, objective, and the gradient back into the network.
@@ -259,18 +284,16 @@ impl Cen {
     /// The predictor of this moment: its output weights come from all training rows, without dropout.
     fn predictor<F: Real + mercer_learning::Element>(
         &self,
-        net: &dyn Network<F>,
-        x: &Array2<F>,
-        labels: &[u32],
-        logs: &[f64],
-        sample: &Sample,
+        training: &Training<F>,
+        course: &Course<'_, F>,
         threads: usize,
     ) -> Result<CenPredictor<F>, LearningError> {
+        let Course { sample, ref x, labels, .. } = *course;
         let architecture = self.0.architecture(sample.features());
-        let (lambda, kernel) = self.point(logs);
+        let (lambda, kernel) = self.point(&training.logs.values);
         let task = sample.task();
         let own = architecture
-            .with_parameters(net.parameters(), threads)
+            .with_parameters(training.net.parameters(), threads)
             .map_err(|error| params::network(&error))?;
         let ReadOut { weights, points, accuracy, jitter, bounded } = read_out(
             &*own,

@@ -27,12 +27,22 @@ impl<F: Real + Element> Training<F> {
             .with_array("logs-first", &ArrayView1::from(logs_first))
             .with_array("logs-second", &ArrayView1::from(logs_second))
     }
+
+    /// Goes on from a state that was kept before the last of `steps`, and returns the steps done.
+    pub fn go_on(&mut self, kept: Option<&State>, steps: usize, optimiser: Optimiser) -> usize {
+        // A state of another network or other rows is not this fit's: it begins anew.
+        let kept = kept.and_then(|state| TrainingState::of(state, self).ok());
+        let Some(standing) = kept.filter(|standing| standing.done < steps) else { return 0 };
+        let done = standing.done;
+        standing.restore(optimiser, self);
+        done
+    }
 }
 
 /// A state that fits a training.
-pub(super) struct TrainingState<F> {
+struct TrainingState<F> {
     /// Steps that were run.
-    pub done: usize,
+    done: usize,
     /// Those whose factorisation needed a jitter.
     jittered: usize,
     next: usize,
@@ -46,7 +56,7 @@ pub(super) struct TrainingState<F> {
 
 impl<F: Real + Element> TrainingState<F> {
     /// Reads a state, if it is one of such a training.
-    pub fn of(state: &State, training: &Training<F>) -> Result<Self, LearningError> {
+    fn of(state: &State, training: &Training<F>) -> Result<Self, LearningError> {
         let place = |name: &str| -> Result<u128, LearningError> {
             let text: String = state.value(name)?;
             text.parse().map_err(|_| wrong(name, "is no place in a stream"))
@@ -89,7 +99,7 @@ impl<F: Real + Element> TrainingState<F> {
     }
 
     /// Puts the training where the state says.
-    pub fn restore(self, optimiser: Optimiser, training: &mut Training<F>) {
+    fn restore(self, optimiser: Optimiser, training: &mut Training<F>) {
         let [parameters, first, second] = self.network;
         training.net.update().0.copy_from_slice(&parameters);
         training.memory = Memory::of(optimiser, parameters.len(), first, second);
