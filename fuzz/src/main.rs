@@ -18,6 +18,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use targets::Target;
 
 const SLOW: Duration = Duration::from_secs(2);
 
@@ -34,83 +35,109 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     };
-    let mut pool = (target.seeds)();
+    let pool = (target.seeds)();
     if pool.is_empty() {
         eprintln!("{}: no file to begin with", target.name);
         return ExitCode::from(2);
     }
     // The parsers' own panics are counted, not printed.
     std::panic::set_hook(Box::new(|_| {}));
-    let mut rng = Streams::root(option("--seed", 1)).rng(target.name);
-    let mut outcomes = HashSet::new();
-    let end = Instant::now() + Duration::from_secs(option("--seconds", 600));
-    let (mut rounds, mut slowest) = (0u64, Duration::ZERO);
+    let (seed, seconds) = (option("--seed", 1), option("--seconds", 600));
+    let mut rng = Streams::root(seed).rng(target.name);
+    let mut search =
+        Search { target, pool, outcomes: HashSet::new(), rounds: 0, slowest: Duration::ZERO };
+    let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
-        let mut bytes = pool[rng.gen_range(0..pool.len())].clone();
-        if rounds > 0 {
-            mutate::mutate(&mut bytes, &pool, target.words, &mut rng);
+        let bytes = search.next(&mut rng);
+        // A failed allocation ends the process: what was read must already be on disk.
+        if target.may_abort
+            && let Err(error) = keep(&format!("findings/{}-current", target.name), &bytes)
+        {
+            eprintln!("findings/: {error}");
+            return ExitCode::from(2);
         }
-        if target.may_abort {
-            // A failed allocation ends the process: what was read must already be on disk.
-            let kept = std::fs::create_dir_all("findings")
-                .and_then(|()| std::fs::write(format!("findings/{}-current", target.name), &bytes));
-            if let Err(error) = kept {
-                eprintln!("findings/: {error}");
-                return ExitCode::from(2);
-            }
-        }
-        let start = Instant::now();
-        let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(&bytes)));
-        let took = start.elapsed();
-        slowest = slowest.max(took);
-        rounds += 1;
-        let fault = match outcome {
-            Err(_) => Some("panicked".to_owned()),
-            Ok(Err(contradiction)) => Some(contradiction),
-            Ok(Ok(_)) if took > SLOW => Some(format!("took {took:?}")),
-            Ok(Ok(outcome)) => {
-                let kind: String =
-                    outcome.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
-                if pool.len() < 4096 && outcomes.insert(kind) {
-                    pool.push(bytes.clone());
-                }
-                None
-            }
-        };
-        if let Some(fault) = fault {
-            let path = format!("findings/{}-{rounds}", target.name);
-            let kept =
-                std::fs::create_dir_all("findings").and_then(|()| std::fs::write(&path, &bytes));
-            eprintln!("{}: {fault} in round {rounds}", target.name);
-            match kept {
+        if let Some(fault) = search.fault(&bytes) {
+            let path = format!("findings/{}-{}", target.name, search.rounds);
+            eprintln!("{}: {fault} in round {}", target.name, search.rounds);
+            match keep(&path, &bytes) {
                 Ok(()) => eprintln!("the file is in {path}"),
                 Err(error) => eprintln!("{path}: {error}; the file: {}", bytes.escape_ascii()),
             }
             return ExitCode::FAILURE;
         }
     }
-    let seconds = option("--seconds", 600);
-    let section = format!(
-        "[{}]\nrevision = \"{}\"\nseconds = {seconds}\nseed = {}\nfiles = {rounds}\noutcomes = {}\nslowest-ms = {}\n",
-        target.name,
-        revision(),
-        option("--seed", 1),
-        outcomes.len(),
-        slowest.as_millis()
-    );
     let table = words.iter().position(|word| word == "--table").and_then(|at| words.get(at + 1));
     if let Some(path) = table
-        && let Err(error) = note(path, target.name, &section)
+        && let Err(error) = note(path, target.name, &search.section(seed, seconds))
     {
         eprintln!("{path}: {error}");
         return ExitCode::from(2);
     }
     println!(
-        "{}: {rounds} files, {} kinds of outcome, slowest {slowest:.1?}, nothing found",
+        "{}: {} files, {} kinds of outcome, slowest {:.1?}, nothing found",
         target.name,
-        outcomes.len()
+        search.rounds,
+        search.outcomes.len(),
+        search.slowest
     );
     ExitCode::SUCCESS
+}
+
+/// The files of a target that are worth mutating, and what came of those that were tried.
+struct Search {
+    target: &'static Target,
+    pool: Vec<Vec<u8>>,
+    outcomes: HashSet<String>,
+    rounds: u64,
+    slowest: Duration,
+}
+
+impl Search {
+    /// A mutated file of the pool; the first is as it was.
+    fn next(&self, rng: &mut impl Rng) -> Vec<u8> {
+        let mut bytes = self.pool[rng.gen_range(0..self.pool.len())].clone();
+        if self.rounds > 0 {
+            mutate::mutate(&mut bytes, &self.pool, self.target.words, rng);
+        }
+        bytes
+    }
+
+    /// Tries a file, and takes it into the pool if its outcome is new; returns what is wrong.
+    fn fault(&mut self, bytes: &[u8]) -> Option<String> {
+        let start = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.target.run)(bytes)));
+        let took = start.elapsed();
+        self.slowest = self.slowest.max(took);
+        self.rounds += 1;
+        match outcome {
+            Err(_) => Some("panicked".to_owned()),
+            Ok(Err(contradiction)) => Some(contradiction),
+            Ok(Ok(_)) if took > SLOW => Some(format!("took {took:?}")),
+            Ok(Ok(outcome)) => {
+                let kind = outcome.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
+                if self.pool.len() < 4096 && self.outcomes.insert(kind) {
+                    self.pool.push(bytes.to_owned());
+                }
+                None
+            }
+        }
+    }
+
+    /// Of the table.
+    fn section(&self, seed: u64, seconds: u64) -> String {
+        format!(
+            "[{}]\nrevision = \"{}\"\nseconds = {seconds}\nseed = {seed}\nfiles = {}\noutcomes = {}\nslowest-ms = {}\n",
+            self.target.name,
+            revision(),
+            self.rounds,
+            self.outcomes.len(),
+            self.slowest.as_millis()
+        )
+    }
+}
+
+fn keep(path: &str, bytes: &[u8]) -> std::io::Result<()> {
+    std::fs::create_dir_all("findings").and_then(|()| std::fs::write(path, bytes))
 }
 
 /// Of the source around this program; the table that it writes is no part of it.

@@ -1,7 +1,7 @@
 use crate::{program, upper};
 use mercer_datasets::{
-    Base, Catalogue, Column, DataError, Limits, Manifest, RowFormat, Table, TableOptions, decompress,
-    idx, svmlight,
+    Base, Catalogue, Column, DataError, Limits, Manifest, RowFormat, Table, TableOptions,
+    decompress, idx, svmlight,
 };
 use mercer_parquet::Compression;
 use polars_core::prelude::{DataFrame, NamedFrom, Series};

@@ -283,51 +283,8 @@ impl Kernel {
                     *entry = self.of(a.points.row(i), b.points.row(j));
                 }
             }
-            Self::Gaussian { std } => {
-                product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
-                let scale = -0.5 * std * std;
-                let rounding = -scale * f64::EPSILON * (a.norms.largest + b.norms.largest);
-                let mut exponents = [0.0; TILE];
-                let exponents = &mut exponents[..tile.ncols()];
-                for (i, (mut row, &x)) in tile.rows_mut().into_iter().zip(a.squares).enumerate() {
-                    let row = row.as_slice_mut().expect("a row of a tile is contiguous");
-                    for ((to, &entry), &z) in exponents.iter_mut().zip(&*row).zip(b.squares) {
-                        // Rounding can leave a distance between near-equal points below 0.
-                        *to = scale * (x + z + entry).max(0.0);
-                    }
-                    if rounding > ROUNDED {
-                        // Few are neighbours then, and theirs are differences of large numbers.
-                        for (to, z) in exponents.iter_mut().zip(b.points.rows()) {
-                            if *to > UNDERFLOW - 8.0 * rounding {
-                                *to = scale * distance::squared(a.points.row(i), z);
-                            }
-                        }
-                    }
-                    exp(exponents, row);
-                }
-            }
-            Self::Matern { std, smoothness } => {
-                product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
-                let stretch = smoothness.stretch() * std;
-                let mut exponents = [0.0; TILE];
-                let exponents = &mut exponents[..tile.ncols()];
-                for (i, (mut row, &x)) in tile.rows_mut().into_iter().zip(a.squares).enumerate() {
-                    let others = b.squares.iter().zip(b.points.rows());
-                    for ((to, &entry), (&z, point)) in exponents.iter_mut().zip(&row).zip(others) {
-                        let mut squared = x + z + entry;
-                        if squared < distance::CANCELLED * (x + z) {
-                            // The root of what rounding leaves would be a distance.
-                            squared = distance::squared(a.points.row(i), point);
-                        }
-                        *to = -stretch * squared.sqrt();
-                    }
-                    let row = row.as_slice_mut().expect("a row of a tile is contiguous");
-                    exp(exponents, row);
-                    for (value, u) in row.iter_mut().zip(exponents.iter()) {
-                        *value *= smoothness.factor(-u);
-                    }
-                }
-            }
+            Self::Gaussian { std } => fill_gaussian(tile, a, b, std),
+            Self::Matern { std, smoothness } => fill_matern(tile, a, b, std, smoothness),
             Self::Linear => product(1.0, a.points, b.points.t(), 0.0, tile.view_mut()),
             Self::Polynomial { degree, offset, std } => {
                 product(std * std, a.points, b.points.t(), 0.0, tile.view_mut());
@@ -341,6 +298,59 @@ impl Kernel {
                     }
                 }
             }
+        }
+    }
+}
+
+fn fill_gaussian(mut tile: ArrayViewMut2<'_, f64>, a: &Rows<'_>, b: &Rows<'_>, std: f64) {
+    product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
+    let scale = -0.5 * std * std;
+    let rounding = -scale * f64::EPSILON * (a.norms.largest + b.norms.largest);
+    let mut exponents = [0.0; TILE];
+    let exponents = &mut exponents[..tile.ncols()];
+    for (i, (mut row, &x)) in tile.rows_mut().into_iter().zip(a.squares).enumerate() {
+        let row = row.as_slice_mut().expect("a row of a tile is contiguous");
+        for ((to, &entry), &z) in exponents.iter_mut().zip(&*row).zip(b.squares) {
+            // Rounding can leave a distance between near-equal points below 0.
+            *to = scale * (x + z + entry).max(0.0);
+        }
+        if rounding > ROUNDED {
+            // Few are neighbours then, and theirs are differences of large numbers.
+            for (to, z) in exponents.iter_mut().zip(b.points.rows()) {
+                if *to > UNDERFLOW - 8.0 * rounding {
+                    *to = scale * distance::squared(a.points.row(i), z);
+                }
+            }
+        }
+        exp(exponents, row);
+    }
+}
+
+fn fill_matern(
+    mut tile: ArrayViewMut2<'_, f64>,
+    a: &Rows<'_>,
+    b: &Rows<'_>,
+    std: f64,
+    smoothness: Smoothness,
+) {
+    product(-2.0, a.points, b.points.t(), 0.0, tile.view_mut());
+    let stretch = smoothness.stretch() * std;
+    let mut exponents = [0.0; TILE];
+    let exponents = &mut exponents[..tile.ncols()];
+    for (i, (mut row, &x)) in tile.rows_mut().into_iter().zip(a.squares).enumerate() {
+        let others = b.squares.iter().zip(b.points.rows());
+        for ((to, &entry), (&z, point)) in exponents.iter_mut().zip(&row).zip(others) {
+            let mut squared = x + z + entry;
+            if squared < distance::CANCELLED * (x + z) {
+                // The root of what rounding leaves would be a distance.
+                squared = distance::squared(a.points.row(i), point);
+            }
+            *to = -stretch * squared.sqrt();
+        }
+        let row = row.as_slice_mut().expect("a row of a tile is contiguous");
+        exp(exponents, row);
+        for (value, u) in row.iter_mut().zip(exponents.iter()) {
+            *value *= smoothness.factor(-u);
         }
     }
 }

@@ -94,6 +94,11 @@ struct Line<R> {
 }
 
 impl<R> Line<R> {
+    fn new() -> Self {
+        let queue = Queue { ready: BTreeMap::new(), finished: 0, items: None, stopped: false };
+        Self { queue: Mutex::new(queue), changed: Condvar::new() }
+    }
+
     /// The queue; it is never left half changed.
     fn lock(&self) -> MutexGuard<'_, Queue<R>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
@@ -106,6 +111,55 @@ impl<R> Line<R> {
     fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();
+    }
+
+    /// Takes the next item, and its number; none where there are no more, or nobody wants one.
+    fn take<T>(&self, source: &Mutex<(usize, impl FnMut() -> Option<T>)>) -> Option<(usize, T)> {
+        // Poisoned by a panic of `next`, which stops the others.
+        let mut source = source.lock().ok()?;
+        let queue = self.lock();
+        if queue.stopped || queue.items.is_some() {
+            return None;
+        }
+        drop(queue);
+        let (taken, next) = &mut *source;
+        let Some(item) = next() else {
+            self.lock().items = Some(*taken);
+            self.changed.notify_all();
+            return None;
+        };
+        *taken += 1;
+        Some((*taken - 1, item))
+    }
+
+    /// Leaves a result for its turn, once it is fewer than `ahead` results off.
+    fn leave(&self, index: usize, result: R, ahead: usize) {
+        let mut queue = self.lock();
+        while !queue.stopped && index >= queue.finished + ahead {
+            queue = self.wait(queue);
+        }
+        queue.ready.insert(index, result);
+        self.changed.notify_all();
+    }
+
+    /// Hands the results to `finish` in their order, until there are no more, it fails or the line stops.
+    fn hand_on<E>(&self, mut finish: impl FnMut(R) -> Result<(), E>) -> Result<(), E> {
+        let mut queue = self.lock();
+        while !queue.stopped {
+            let turn = queue.finished;
+            if let Some(result) = queue.ready.remove(&turn) {
+                drop(queue);
+                finish(result)?;
+                queue = self.lock();
+                queue.finished += 1;
+                self.changed.notify_all();
+            } else if queue.items == Some(turn) {
+                break;
+            } else {
+                queue = self.wait(queue);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -156,66 +210,19 @@ pub fn pipeline<T, R: Send, E>(
         }
         return Ok(());
     }
-    let line = Line {
-        queue: Mutex::new(Queue {
-            ready: BTreeMap::new(),
-            finished: 0,
-            items: None,
-            stopped: false,
-        }),
-        changed: Condvar::new(),
-    };
+    let line = Line::new();
     // The number of items taken, beside what gives them.
     let source = Mutex::new((0, next));
     let run = || {
         let _guard = StopOnPanic(&line);
-        loop {
-            let (index, item) = {
-                // Poisoned by a panic of `next`, which stops the others.
-                let Ok(mut source) = source.lock() else { return };
-                let queue = line.lock();
-                if queue.stopped || queue.items.is_some() {
-                    return;
-                }
-                drop(queue);
-                let (taken, next) = &mut *source;
-                let Some(item) = next() else {
-                    line.lock().items = Some(*taken);
-                    line.changed.notify_all();
-                    return;
-                };
-                *taken += 1;
-                (*taken - 1, item)
-            };
-            let result = work(item);
-            let mut queue = line.lock();
-            while !queue.stopped && index >= queue.finished + AHEAD * threads {
-                queue = line.wait(queue);
-            }
-            queue.ready.insert(index, result);
-            line.changed.notify_all();
+        while let Some((index, item)) = line.take(&source) {
+            line.leave(index, work(item), AHEAD * threads);
         }
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
         let guard = StopOnPanic(&line);
-        let mut outcome = Ok(());
-        let mut queue = line.lock();
-        while outcome.is_ok() && !queue.stopped {
-            let turn = queue.finished;
-            if let Some(result) = queue.ready.remove(&turn) {
-                drop(queue);
-                outcome = finish(result);
-                queue = line.lock();
-                queue.finished += 1;
-                line.changed.notify_all();
-            } else if queue.items == Some(turn) {
-                break;
-            } else {
-                queue = line.wait(queue);
-            }
-        }
-        drop(queue);
+        let outcome = line.hand_on(finish);
         line.stop();
         drop(guard);
         for worker in workers {

@@ -1,3 +1,4 @@
+use crate::conjugate_gradients::check_system;
 use crate::{LinalgError, SymmetricOperator};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
@@ -67,77 +68,97 @@ pub fn shifted_conjugate_gradients<E: From<LinalgError>>(
     most_iterations: usize,
     mut watch: impl FnMut(usize, f64) -> Result<(), E>,
 ) -> Result<Shifted, E> {
-    let (n, found) = (operator.size(), right.len());
-    if n != found {
-        return Err(LinalgError::Height { expected: n, found }.into());
-    }
-    if !(tolerance > 0.0 && tolerance < 1.0) {
-        let (name, must) = ("tolerance", "above 0 and below 1");
-        return Err(LinalgError::Argument { name, value: tolerance, must }.into());
-    }
+    check_system(operator.size(), right.len(), tolerance)?;
     if let Some(&value) = shifts.iter().find(|t| !(t.is_finite() && **t >= 0.0)) {
         let (name, must) = ("shift", "finite and at least 0");
         return Err(LinalgError::Argument { name, value, must }.into());
     }
     let scale = right.dot(&right).sqrt();
-    let mut x = Array2::zeros((n, shifts.len()));
+    let mut x = Array2::zeros((right.len(), shifts.len()));
     let smallest = (0..shifts.len()).min_by(|&a, &b| shifts[a].total_cmp(&shifts[b]));
     let Some(hardest) = smallest.filter(|_| scale != 0.0) else {
         let residuals = Array1::zeros(shifts.len());
         return Ok(Shifted { x, iterations: 0, residuals, converged: true });
     };
-    let base = shifts[hardest];
-    let mut systems: Vec<System> = shifts.iter().map(|&t| System::new(t - base, right)).collect();
-    let mut r = right.to_owned();
-    let mut p = r.clone();
-    let mut rr = r.dot(&r);
-    let (mut step_before, mut turn_before) = (1.0, 0.0);
+    let mut base = Base::new(shifts[hardest], right);
+    let mut systems: Vec<System> =
+        shifts.iter().map(|&t| System::new(t - base.shift, right)).collect();
+    let mut before = (1.0, 0.0);
     let mut iterations = 0;
     let mut residual = 1.0f64;
     while residual > tolerance && iterations < most_iterations {
         watch(iterations, residual)?;
-        let mut image = operator.apply(p.view().insert_axis(Axis(1))).remove_axis(Axis(1));
         iterations += 1;
-        image.scaled_add(base, &p);
-        let curvature = p.dot(&image);
-        if !curvature.is_finite() {
-            let operation = "a product in conjugate gradients";
-            return Err(LinalgError::NotFinite { operation }.into());
-        }
-        if curvature <= 0.0 {
-            break; // b has a part outside the range, or all that is left is rounding
-        }
-        let step = rr / curvature;
-        r.scaled_add(-step, &image);
-        let next = r.dot(&r);
-        let turn = next / rr;
+        let Some(now) = base.advance(operator)? else { break };
         residual = 0.0;
         for (system, x) in systems.iter_mut().zip(x.columns_mut()) {
             if system.relative > tolerance {
-                system.advance((step, turn), (step_before, turn_before), &r, x);
-                system.relative = system.zeta.abs() * next.sqrt() / scale;
+                system.advance(now, before, &base.r, x);
+                system.relative = system.zeta.abs() * base.rr.sqrt() / scale;
             }
             residual = residual.max(system.relative);
         }
-        p *= turn;
-        p += &r;
-        (rr, step_before, turn_before) = (next, step, turn);
+        before = now;
     }
     // The recurrence falls on where rounding has ended all progress; only a product tells.
-    let found = x.column(hardest);
-    let mut left = operator.apply(found.insert_axis(Axis(1))).remove_axis(Axis(1));
-    left.scaled_add(base, &found);
-    left -= &right;
+    let left = base.image(operator, x.column(hardest)) - right;
     let measured = left.dot(&left).sqrt() / scale;
     let floor = if measured > 1.1 * tolerance { measured } else { 0.0 };
     let residual = |(system, &t): (&System, &f64)| {
         // What did not get there by its own account is believed.
-        let hard = t <= base || system.relative <= tolerance;
+        let hard = t <= base.shift || system.relative <= tolerance;
         if hard { system.relative.max(floor) } else { system.relative }
     };
     let residuals: Array1<f64> = systems.iter().zip(shifts).map(residual).collect();
     let converged = residuals.iter().all(|&residual| residual <= tolerance);
     Ok(Shifted { x, iterations, residuals, converged })
+}
+
+/// The recurrence of the smallest shift, whose products serve all.
+struct Base {
+    shift: f64,
+    r: Array1<f64>,
+    p: Array1<f64>,
+    /// `r·r`.
+    rr: f64,
+}
+
+impl Base {
+    fn new(shift: f64, right: ArrayView1<'_, f64>) -> Self {
+        let r = right.to_owned();
+        Self { shift, p: r.clone(), rr: r.dot(&r), r }
+    }
+
+    /// `(A + t I) v`.
+    fn image(&self, operator: &dyn SymmetricOperator, v: ArrayView1<'_, f64>) -> Array1<f64> {
+        let mut image = operator.apply(v.insert_axis(Axis(1))).remove_axis(Axis(1));
+        image.scaled_add(self.shift, &v);
+        image
+    }
+
+    /// Goes on to the next residual and direction; returns `α` and `β`, or none where no step is possible.
+    fn advance(
+        &mut self,
+        operator: &dyn SymmetricOperator,
+    ) -> Result<Option<(f64, f64)>, LinalgError> {
+        let image = self.image(operator, self.p.view());
+        let curvature = self.p.dot(&image);
+        if !curvature.is_finite() {
+            let operation = "a product in conjugate gradients";
+            return Err(LinalgError::NotFinite { operation });
+        }
+        if curvature <= 0.0 {
+            return Ok(None); // b has a part outside the range, or all that is left is rounding
+        }
+        let step = self.rr / curvature;
+        self.r.scaled_add(-step, &image);
+        let next = self.r.dot(&self.r);
+        let turn = next / self.rr;
+        self.p *= turn;
+        self.p += &self.r;
+        self.rr = next;
+        Ok(Some((step, turn)))
+    }
 }
 
 /// One shift's own recurrence.

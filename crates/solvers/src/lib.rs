@@ -18,6 +18,7 @@
 //!
 //! It does not know what a model learns.
 
+mod active_set;
 mod error;
 #[cfg(test)]
 mod golden;

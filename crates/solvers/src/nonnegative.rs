@@ -1,4 +1,5 @@
 use crate::SolverError;
+use crate::active_set::ActiveSet;
 use mercer_linalg::minimum_norm_solve;
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 
@@ -38,70 +39,53 @@ pub fn nonnegative_least_squares(
             return Err(SolverError::NotFinite { what, value: *value });
         }
     }
-    let mut x = Array1::<f64>::zeros(n);
-    let mut free: Vec<usize> = Vec::new();
+    let mut at = ActiveSet::new(n);
     let pull = |x: &Array1<f64>| matrix.t().dot(&(&right - &matrix.dot(x)));
-    let start = pull(&x);
+    let start = pull(&at.x);
     let tolerance = 1e-13 * start.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
     let mut residual = right.dot(&right);
     for _ in 0..10 * n {
-        let gradient = pull(&x);
+        let gradient = pull(&at.x);
         let best = (0..n)
-            .filter(|j| !free.contains(j))
+            .filter(|j| !at.free.contains(j))
             .max_by(|&i, &j| gradient[i].total_cmp(&gradient[j]))
             .filter(|&j| gradient[j] > tolerance);
         let Some(entering) = best else { break };
-        let before = (x.clone(), free.clone());
-        free.push(entering);
-        loop {
-            let columns = matrix.select(Axis(1), &free);
-            let b = right.to_owned().insert_axis(Axis(1));
-            let solution = minimum_norm_solve(columns.view(), b.view(), None)?.x;
-            let wanted = solution.column(0).to_owned();
-            if wanted.iter().all(|&value| value > 0.0) {
-                x.fill(0.0);
-                free.iter().zip(&wanted).for_each(|(&j, &value)| x[j] = value);
-                break;
-            }
-            // As far towards the wanted point as no weight becomes negative.
-            let ratio = |(&j, &value): (&usize, &f64)| x[j] / (x[j] - value);
-            let step = free
-                .iter()
-                .zip(&wanted)
-                .filter(|(_, value)| **value <= 0.0)
-                .map(ratio)
-                .fold(1.0, f64::min);
-            let step = if step.is_finite() { step.max(0.0) } else { 0.0 };
-            for (&j, &value) in free.iter().zip(&wanted) {
-                x[j] += step * (value - x[j]);
-            }
-            let nothing = 1e-15 * x.iter().fold(0.0, |a: f64, &b| a.max(b));
-            let leaves = free
-                .iter()
-                .zip(&wanted)
-                .filter(|(_, value)| **value <= 0.0)
-                .min_by(|a, b| x[*a.0].total_cmp(&x[*b.0]))
-                .map(|(&j, _)| j);
-            free.retain(|&j| x[j] > nothing && Some(j) != leaves);
-            for j in 0..n {
-                if !free.contains(&j) {
-                    x[j] = 0.0;
-                }
-            }
-            if free.is_empty() {
-                break;
-            }
-        }
-        let error = &right - &matrix.dot(&x);
+        let before = at.x.clone();
+        at.free.push(entering);
+        settle(matrix, right, &mut at)?;
+        let error = &right - &matrix.dot(&at.x);
         let now = error.dot(&error);
         if now >= residual {
             // Rounding: the entering column gains nothing.
-            (x, _) = before;
-            break;
+            return Ok(before);
         }
         residual = now;
     }
-    Ok(x)
+    Ok(at.x)
+}
+
+/// Solves for the free columns, and for fewer of them until no weight is negative.
+fn settle(
+    matrix: ArrayView2<'_, f64>,
+    right: ArrayView1<'_, f64>,
+    at: &mut ActiveSet,
+) -> Result<(), SolverError> {
+    while !at.free.is_empty() {
+        let columns = matrix.select(Axis(1), &at.free);
+        let b = right.to_owned().insert_axis(Axis(1));
+        let solution = minimum_norm_solve(columns.view(), b.view(), None)?.x;
+        let wanted = solution.column(0);
+        if wanted.iter().all(|&value| value > 0.0) {
+            at.take(wanted);
+            break;
+        }
+        at.approach(wanted);
+        let weights = at.free.iter().zip(wanted).filter(|(_, value)| **value <= 0.0);
+        let leaves = weights.map(|(&j, _)| j).min_by(|&a, &b| at.x[a].total_cmp(&at.x[b]));
+        at.hold(leaves);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 use crate::SolverError;
+use crate::active_set::ActiveSet;
 use mercer_linalg::{Cholesky, JITTER_LADDER};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
@@ -61,59 +62,37 @@ pub fn non_negative_quadratic(
     if let Some(&value) = q.iter().chain(&c).find(|value| !value.is_finite()) {
         return Err(SolverError::NotFinite { what: "the quadratic form", value });
     }
-    let mut x = Array1::<f64>::zeros(n);
-    let mut entered: Vec<usize> = Vec::new();
+    let mut at = ActiveSet::new(n);
     let mut barred = vec![false; n];
     let mut iterations = 0;
     loop {
-        let descent = &c - &q.dot(&x);
-        let open = |i: &usize| x[*i] == 0.0 && !barred[*i] && !entered.contains(i);
+        let descent = &c - &q.dot(&at.x);
+        let open = |i: &usize| at.x[*i] == 0.0 && !barred[*i] && !at.free.contains(i);
         let steepest = (0..n).filter(open).max_by(|&a, &b| descent[a].total_cmp(&descent[b]));
         let enters = steepest.filter(|&i| descent[i] > tolerance);
         let Some(newcomer) = enters.filter(|_| iterations < 10 * n.max(10)) else {
             let violation = (0..n)
-                .map(|i| if x[i] > 0.0 { descent[i].abs() } else { descent[i] })
+                .map(|i| if at.x[i] > 0.0 { descent[i].abs() } else { descent[i] })
                 .fold(0.0, f64::max);
             let converged = violation <= tolerance;
-            return Ok(NonNegative { x, violation, iterations, converged });
+            return Ok(NonNegative { x: at.x, violation, iterations, converged });
         };
-        entered.push(newcomer);
-        loop {
+        at.free.push(newcomer);
+        while !at.free.is_empty() {
             iterations += 1;
-            let solved = restricted(q, c, &entered)?;
+            let solved = restricted(q, c, &at.free)?;
             let smallest = solved.iter().fold(f64::INFINITY, |a, &b| a.min(b));
             if smallest > 0.0 {
-                x.fill(0.0);
-                for (&i, &value) in entered.iter().zip(&solved) {
-                    x[i] = value;
-                }
+                at.take(solved.view());
                 barred.fill(false);
                 break;
             }
-            // As far towards the solution as all stay non-negative.
-            let mut share = 1.0f64;
-            for (&i, &value) in entered.iter().zip(&solved) {
-                if value <= 0.0 {
-                    share = share.min(x[i] / (x[i] - value));
-                }
-            }
-            for (&i, &value) in entered.iter().zip(&solved) {
-                x[i] += share * (value - x[i]);
-            }
+            at.approach(solved.view());
             // Rounding may throw the newcomer out at once; it is then not tried again from here.
-            if x[newcomer] <= 0.0 {
+            if at.x[newcomer] <= 0.0 {
                 barred[newcomer] = true;
             }
-            let floor = 1e-15 * x.iter().fold(0.0f64, |a, &b| a.max(b));
-            entered.retain(|&i| x[i] > floor);
-            for i in 0..n {
-                if !entered.contains(&i) {
-                    x[i] = 0.0;
-                }
-            }
-            if entered.is_empty() {
-                break;
-            }
+            at.hold(None);
         }
     }
 }

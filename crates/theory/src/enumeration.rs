@@ -1,5 +1,5 @@
 use crate::TheoryError;
-use crate::error::{check, check_count};
+use crate::error::{check, check_count, check_filled, check_finite, check_shape};
 use mercer_linalg::SmallEigen;
 use ndarray::ArrayView2;
 
@@ -57,24 +57,10 @@ pub fn enumerate_rademacher(
 ) -> Result<RademacherAverages, TheoryError> {
     check("trace_norm", trace_norm, |b| b >= 0.0, "not negative and finite")?;
     check_count("outputs", outputs)?;
-    let (n, columns) = gram.dim();
-    if n == 0 {
-        return Err(TheoryError::Empty { argument: "gram" });
-    }
-    if n != columns {
-        let (argument, found_rows, found_columns) = ("gram", n, columns);
-        return Err(TheoryError::Shape {
-            argument,
-            found_rows,
-            found_columns,
-            rows: n,
-            columns: n,
-        });
-    }
-    for &entry in gram {
-        check("gram", entry, |_| true, "finite")?;
-    }
-    let k = outputs;
+    let (n, k) = (gram.nrows(), outputs);
+    check_filled("gram", n)?;
+    check_shape("gram", gram.dim(), (n, n))?;
+    check_finite("gram", gram)?;
     if n.saturating_mul(k) > LIMIT {
         return Err(TheoryError::TooManyPatterns { points: n, outputs, limit: LIMIT });
     }

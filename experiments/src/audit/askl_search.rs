@@ -26,26 +26,8 @@ pub(crate) fn render(
 ) -> Result<Rendered, ExperimentError> {
     let study = context.cells("askl/table2")?;
     let (spec, cells) = &*study;
-    let mut shares = Table::new(&artefact.id, &artefact.title)
-        .caption("Where the candidates of the searches of Table 2 lie in their ranges: shares in percent in the lower, middle and upper third. Shares are over all recorded searches: of all candidates tried, of the candidates on the last rung, and of the chosen one.")
-        .columns(["Method", "Setting", "Range"].map(Column::left))
-        .columns([Column::right("Searches")])
-        .columns(GROUPS.iter().flat_map(|group| {
-            ["lower", "middle", "upper"].map(|third| Column::right(third).under(*group))
-        }));
-    shares = NOTES.into_iter().fold(shares, Table::note);
-    let mut widths = Table::new("audit/askl-search-std", "The std that is chosen, and how many candidates are far from it")
-        .caption("Median over the searches of the chosen std, by dataset. Rows of many columns want a small std, rows of few columns a large one, but the range is the same for all.")
-        .note("In small: the mean number of a search's candidates with more than twice, and with less than half of the std that it chose.")
-        .columns([Column::left("Dataset")])
-        .columns(METHODS.map(|name| Column::right(name.to_uppercase())));
-    let mut halves = Table::new("audit/askl-search-halves", "What the second half of the candidates gains")
-        .caption("Gain of the best validated score at the first rung over the best of the first half of the candidates, over all recorded searches. A method with a large gain was not searched to the end, so the same number of candidates puts it at a disadvantage.")
-        .note("Accuracy: in points. RMSE: its fall in percent of it.")
-        .note("The first rung has a ninth of the effort in `printed`, and a third in `tuned`.")
-        .columns([Column::left("Method")])
-        .columns(["Mean", "Median", "Searches"].map(|head| Column::right(head).under("accuracy, points")))
-        .columns(["Median ", "Searches "].map(|head| Column::right(head).under("RMSE, %")));
+    let mut shares = shares_table(artefact);
+    let (mut widths, mut halves) = (widths_table(), halves_table());
     for variant in spec.variants.iter().filter(|variant| variant.tuner.is_some()) {
         let of = |method: &str, dataset: Option<&str>| -> Vec<&StudyCell> {
             let mine = |cell: &&StudyCell| {
@@ -65,34 +47,9 @@ pub(crate) fn render(
                     shares = shares.row(found.row(method, name, range).under(&variant.name));
                 }
             }
-        }
-        for method in METHODS {
-            let (mut points, mut percents) = (Vec::new(), Vec::new());
-            for cell in of(method, None) {
-                let accuracy = cell.metric().larger_is_better();
-                let gains =
-                    cell.tunings().into_iter().filter_map(|t| gain_of_second_half(t, accuracy));
-                if accuracy { points.extend(gains) } else { percents.extend(gains) }
+            if let Some(gains) = gains(method, &of(method, None)) {
+                halves = halves.row(gains.under(&variant.name));
             }
-            if points.is_empty() && percents.is_empty() {
-                continue;
-            }
-            let shown =
-                |value: Option<f64>| value.map_or_else(|| Cell::text("-"), |v| Cell::number(v, 2));
-            let mean = summarise(&points).map(|summary| summary.mean);
-            let counts = [points.len(), percents.len()].map(Cell::count);
-            let [of_accuracy, of_error] = counts;
-            halves = halves.row(
-                Row::new([
-                    Cell::text(method.to_uppercase()),
-                    shown(mean),
-                    shown(middle(points)),
-                    of_accuracy,
-                    shown(middle(percents)),
-                    of_error,
-                ])
-                .under(&variant.name),
-            );
         }
         for dataset in &spec.datasets {
             let searched = METHODS.map(|method| {
@@ -112,6 +69,62 @@ pub(crate) fn render(
         }
     }
     Ok(Rendered { tables: vec![shares, halves, widths], ..Rendered::default() })
+}
+
+/// The table of the thirds, without its rows.
+fn shares_table(artefact: &Artefact) -> Table {
+    let table = Table::new(&artefact.id, &artefact.title)
+        .caption("Where the candidates of the searches of Table 2 lie in their ranges: shares in percent in the lower, middle and upper third. Shares are over all recorded searches: of all candidates tried, of the candidates on the last rung, and of the chosen one.")
+        .columns(["Method", "Setting", "Range"].map(Column::left))
+        .columns([Column::right("Searches")])
+        .columns(GROUPS.iter().flat_map(|group| {
+            ["lower", "middle", "upper"].map(|third| Column::right(third).under(*group))
+        }));
+    NOTES.into_iter().fold(table, Table::note)
+}
+
+/// The table of the chosen widths, without its rows.
+fn widths_table() -> Table {
+    Table::new("audit/askl-search-std", "The std that is chosen, and how many candidates are far from it")
+        .caption("Median over the searches of the chosen std, by dataset. Rows of many columns want a small std, rows of few columns a large one, but the range is the same for all.")
+        .note("In small: the mean number of a search's candidates with more than twice, and with less than half of the std that it chose.")
+        .columns([Column::left("Dataset")])
+        .columns(METHODS.map(|name| Column::right(name.to_uppercase())))
+}
+
+/// The table of the gains, without its rows.
+fn halves_table() -> Table {
+    Table::new("audit/askl-search-halves", "What the second half of the candidates gains")
+        .caption("Gain of the best validated score at the first rung over the best of the first half of the candidates, over all recorded searches. A method with a large gain was not searched to the end, so the same number of candidates puts it at a disadvantage.")
+        .note("Accuracy: in points. RMSE: its fall in percent of it.")
+        .note("The first rung has a ninth of the effort in `printed`, and a third in `tuned`.")
+        .columns([Column::left("Method")])
+        .columns(["Mean", "Median", "Searches"].map(|head| Column::right(head).under("accuracy, points")))
+        .columns(["Median ", "Searches "].map(|head| Column::right(head).under("RMSE, %")))
+}
+
+/// What the second half of a method's candidates gained; none without a search.
+fn gains(method: &str, cells: &[&StudyCell]) -> Option<Row> {
+    let (mut points, mut percents) = (Vec::new(), Vec::new());
+    for cell in cells {
+        let accuracy = cell.metric().larger_is_better();
+        let gains = cell.tunings().into_iter().filter_map(|t| gain_of_second_half(t, accuracy));
+        if accuracy { points.extend(gains) } else { percents.extend(gains) }
+    }
+    if points.is_empty() && percents.is_empty() {
+        return None;
+    }
+    let shown = |value: Option<f64>| value.map_or_else(|| Cell::text("-"), |v| Cell::number(v, 2));
+    let mean = summarise(&points).map(|summary| summary.mean);
+    let [of_accuracy, of_error] = [points.len(), percents.len()].map(Cell::count);
+    Some(Row::new([
+        Cell::text(method.to_uppercase()),
+        shown(mean),
+        shown(middle(points)),
+        of_accuracy,
+        shown(middle(percents)),
+        of_error,
+    ]))
 }
 
 /// What shares are shown of.

@@ -48,11 +48,7 @@ pub(crate) fn render(
         .caption("(a) Pairs of M landmarks, M(M + 1)/2; (b) relative error of the Nyström matrix on heart, averaged over v subsets with M landmarks each (v M in all), with 95 % intervals over repeats; (c) processor seconds of learning a kernel. The lower row is ours: the same errors for the constructed hyper-kernel, the errors of `printed` against all v M landmarks, and multiply-adds by the paper's formula.")
         .bands("95 % interval of the mean")
         .columns(3);
-    let mut table = Table::new("hyper/figure2-errors", "Relative errors behind the figure")
-        .caption("Relative error of the Nyström matrix at the smallest and the largest M, mean ± half-width of the 95 % interval over repeats. Difference to v = 1: paired, at the largest M; it shows whether more subsets cost accuracy.")
-        .columns([Column::left("Hyper-kernel"), Column::right("v")])
-        .columns(["M = 2", "largest M", "difference to v = 1", "Repeats"].map(Column::right));
-    table = NOTES.into_iter().fold(table, Table::note);
+    let mut table = errors_table();
     // The paper's panels, then ours.
     let (mut papers, mut ours) = (Vec::new(), Vec::new());
     for cell in cells {
@@ -60,35 +56,20 @@ pub(crate) fn render(
         if repeats == 0 {
             continue;
         }
-        let kernel = &cell.key().variant;
-        let of = |points: &BTreeMap<u64, Point>| -> Vec<(f64, f64)> {
-            points.iter().map(|(m, point)| (*m as f64, point.0)).collect()
-        };
         let first = papers.is_empty();
         let part = if first { "(b)" } else { "ours:" };
-        let mut error = Panel::new(landmarks(), Axis::linear("relative error"))
-            .title(format!("{part} error, {kernel} ({repeats}/{})", cell.repeats_of_paper()));
-        let mut cost = Panel::new(landmarks(), Axis::log10("multiply-adds"))
-            .title("ours: operations by formula");
-        let mut all = Panel::new(Axis::log2("v M"), Axis::linear("relative error"))
-            .title("ours: error by all landmarks");
+        let title =
+            format!("{part} error, {} ({repeats}/{})", cell.key().variant, cell.repeats_of_paper());
+        let [error, cost, all] = panels(cell, title);
         for v in subsets(cell) {
-            let errors = means(cell, &format!("error v={v}"));
-            let band: Vec<_> = errors.values().map(|p| (p.0 - p.1, p.0 + p.1)).collect();
-            let in_all = of(&errors).into_iter().map(|(m, y)| (f64::from(v) * m, y));
-            let curve = |points| Series::line(format!("v = {v}"), points).band(band.clone());
-            all = all.series(curve(in_all.collect::<Vec<_>>()));
-            error = error.series(curve(of(&errors)));
-            let operations = means(cell, &format!("operations v={v}"));
-            cost = cost.series(Series::line(format!("v = {v}"), of(&operations)));
-            table = table.row(line(cell, kernel, v, &errors, repeats));
+            table = table.row(line(cell, v, repeats));
         }
         if let Some(note) = as_many(cell) {
             table = table.note(note);
         }
         // Pairs and operations are the same for every hyper-kernel.
         if first {
-            let pairs = of(&means(cell, "pairs"));
+            let pairs = points(&means(cell, "pairs"));
             let panel = Panel::new(landmarks(), Axis::linear("pairs")).title("(a) pairs");
             papers.extend([panel.series(Series::line("M(M + 1)/2", pairs)), error]);
             papers.extend(seconds(context));
@@ -104,6 +85,40 @@ pub(crate) fn render(
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// The table without its rows.
+fn errors_table() -> Table {
+    let table = Table::new("hyper/figure2-errors", "Relative errors behind the figure")
+        .caption("Relative error of the Nyström matrix at the smallest and the largest M, mean ± half-width of the 95 % interval over repeats. Difference to v = 1: paired, at the largest M; it shows whether more subsets cost accuracy.")
+        .columns([Column::left("Hyper-kernel"), Column::right("v")])
+        .columns(["M = 2", "largest M", "difference to v = 1", "Repeats"].map(Column::right));
+    NOTES.into_iter().fold(table, Table::note)
+}
+
+/// Errors, operations and errors by all landmarks of a hyper-kernel: a curve a number of subsets.
+fn panels(cell: &StudyCell, title: String) -> [Panel; 3] {
+    let mut error = Panel::new(landmarks(), Axis::linear("relative error")).title(title);
+    let mut cost =
+        Panel::new(landmarks(), Axis::log10("multiply-adds")).title("ours: operations by formula");
+    let mut all = Panel::new(Axis::log2("v M"), Axis::linear("relative error"))
+        .title("ours: error by all landmarks");
+    for v in subsets(cell) {
+        let errors = means(cell, &format!("error v={v}"));
+        let band: Vec<_> = errors.values().map(|p| (p.0 - p.1, p.0 + p.1)).collect();
+        let in_all = points(&errors).into_iter().map(|(m, y)| (f64::from(v) * m, y));
+        let curve = |points| Series::line(format!("v = {v}"), points).band(band.clone());
+        all = all.series(curve(in_all.collect::<Vec<_>>()));
+        error = error.series(curve(points(&errors)));
+        let operations = means(cell, &format!("operations v={v}"));
+        cost = cost.series(Series::line(format!("v = {v}"), points(&operations)));
+    }
+    [error, cost, all]
+}
+
+/// The means of a curve.
+fn points(curve: &BTreeMap<u64, Point>) -> Vec<(f64, f64)> {
+    curve.iter().map(|(m, point)| (*m as f64, point.0)).collect()
 }
 
 /// The horizontal axis.
@@ -226,13 +241,8 @@ fn means(cell: &StudyCell, name: &str) -> BTreeMap<u64, Point> {
     summarised.collect()
 }
 
-fn line(
-    cell: &StudyCell,
-    kernel: &str,
-    v: u32,
-    errors: &BTreeMap<u64, Point>,
-    repeats: usize,
-) -> Row {
+fn line(cell: &StudyCell, v: u32, repeats: usize) -> Row {
+    let errors = means(cell, &format!("error v={v}"));
     let shown = |point: Option<&Point>| match point {
         Some(point) => Cell::text(format!("{:.4} ± {:.4}", point.0, point.1)).sort(point.0),
         None => Cell::text(""),
@@ -248,7 +258,7 @@ fn line(
     let difference = summarise(&differences).map(|s| (s.mean, s.half_width(0.95).unwrap_or(0.0)));
     let last = if v == 1 { Cell::text("") } else { shown(difference.as_ref()) };
     Row::new([
-        Cell::text(kernel),
+        Cell::text(&cell.key().variant),
         Cell::number(f64::from(v), 0),
         shown(errors.get(&2)),
         shown(errors.get(&largest)),

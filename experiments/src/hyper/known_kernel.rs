@@ -192,23 +192,11 @@ impl Sets {
             let threads = fitting.threads;
             Box::new(move |x, z| learned.block(x, z, threads))
         };
-        // The machine: its cost by cross-validation over at most 300 of the labelled points.
         let gram = kernel(points.view(), points.view());
         let gram = (&gram + &gram.t()) * 0.5;
-        let few: Vec<usize> = (0..labels.len().min(300)).collect();
-        let own = gram.select(Axis(0), &few).select(Axis(1), &few);
-        let spectrum = Spectrum::of(own.view()).map_err(|error| of_solver(&error))?;
-        values.insert("smallest eigenvalue".to_owned(), spectrum.smallest());
-        values.insert("negative mass".to_owned(), spectrum.negative_share());
-        let held = folds(&labels[..few.len()], FOLDS, &mut fitting.streams.rng("folds"));
-        let costs: Vec<f64> = (-5..=5).map(|power| 2f64.powi(power)).collect();
-        let smo = Smo { max_steps: Some(200_000), ..Smo::default() };
-        let check = || Ok::<(), SolverError>(());
-        let choice = choose_cost(own.view(), &labels[..few.len()], &held, &costs, &smo, check)
-            .map_err(|error| of_solver(&error))?;
-        cut_short += usize::from(!choice.converged);
-        let machine = OneVersusOne::fit(gram.view(), labels, choice.cost, &smo)
-            .map_err(|error| of_solver(&error))?;
+        let (machine, chosen) =
+            fitted(gram.view(), labels, &mut values, fitting).map_err(|error| of_solver(&error))?;
+        cut_short += usize::from(!chosen);
         for (name, (points, truth)) in [("unlabelled", &self.unlabelled), ("test", &self.test)] {
             let said = machine.classes(kernel(points.view(), self.labelled.0.view()).view());
             values.insert(name.to_owned(), accuracy(&said, truth));
@@ -335,6 +323,28 @@ fn learn(
     };
     let ridge = PairRidge { solver, landmarks, tolerance: 1e-5, ..PairRidge::default() };
     ridge.learn_path(&hyper, points, &y, strengths, fitting)
+}
+
+/// The machine, its cost by cross-validation over at most 300 of the labelled points, and whether the choice converged.
+/// The spectrum of these points is noted.
+fn fitted(
+    gram: ArrayView2<'_, f64>,
+    labels: &[u32],
+    values: &mut BTreeMap<String, f64>,
+    fitting: &Fitting<'_>,
+) -> Result<(OneVersusOne, bool), SolverError> {
+    let few: Vec<usize> = (0..labels.len().min(300)).collect();
+    let own = gram.select(Axis(0), &few).select(Axis(1), &few);
+    let spectrum = Spectrum::of(own.view())?;
+    values.insert("smallest eigenvalue".to_owned(), spectrum.smallest());
+    values.insert("negative mass".to_owned(), spectrum.negative_share());
+    let few_labels = &labels[..few.len()];
+    let held = folds(few_labels, FOLDS, &mut fitting.streams.rng("folds"));
+    let costs: Vec<f64> = (-5..=5).map(|power| 2f64.powi(power)).collect();
+    let smo = Smo { max_steps: Some(200_000), ..Smo::default() };
+    let check = || Ok::<(), SolverError>(());
+    let choice = choose_cost(own.view(), few_labels, &held, &costs, &smo, check)?;
+    Ok((OneVersusOne::fit(gram, labels, choice.cost, &smo)?, choice.converged))
 }
 
 pub(super) fn of_solver(error: &SolverError) -> LearningError {

@@ -1,6 +1,7 @@
 //! Table 1: known kernels learned from pairs, and machines with them.
 
 use super::known_kernel::{CUT_SHORT, TARGETS, WAYS};
+use mercer_harness::Variant;
 use mercer_records::{OPEN, Record};
 use mercer_render::{Cell, Column, Row, Table};
 use mercer_report::PublishedCell;
@@ -15,68 +16,19 @@ pub(crate) fn render(
 ) -> Result<Rendered, ExperimentError> {
     let study = context.cells("hyper/table1")?;
     let (spec, cells) = &*study;
-    let (repeats_of_table2, printed) = context.catalogue.published("hyper")?;
+    let published = context.catalogue.published("hyper")?;
     let (mut tables, mut reports) = (Vec::new(), Vec::new());
     for (place, variant) in spec.variants.iter().enumerate() {
-        // The first carries the artefact's own name.
-        let id = match place {
-            0 => artefact.id.clone(),
-            _ => format!("{}-{}", &artefact.id, variant.name),
-        };
-        let mut table = Table::new(id, format!("{}: {}", artefact.title, variant.name))
-            .caption(format!("How well a known kernel is learned from pairs of labelled points, variant {}. Mean ± standard deviation (divided by J − 1) over repeats; the printed number is in brackets.", variant.name))
-            .note(format!("{}: {}.", variant.name, variant.summary))
-            .columns(["Dataset", "Target", "Method"].map(Column::left))
-            .columns(["RMSE", "relative", "unlabelled", "test", "negative mass", "Repeats"].map(Column::right));
-        table = NOTES.into_iter().fold(table, Table::note);
-        for cell in cells.iter().filter(|cell| cell.key().variant == variant.name) {
-            for (index, (target, way)) in TARGETS
-                .iter()
-                .flat_map(|target| WAYS.iter().map(move |way| (target, way)))
-                .enumerate()
-            {
-                let of = |name: &str| point_values(cell, index, name);
-                let repeats = of("test").len();
-                if repeats == 0 {
-                    continue;
-                }
-                let mut printed_too = |what: &str, part: &str, digits: usize| {
-                    let accuracy = digits == 1;
-                    let metric = if accuracy { "accuracy_percent" } else { "rmse_test_pairs" };
-                    let theirs = look_up(&printed, &cell.key().dataset, way, metric, target, part);
-                    let Some(theirs) = theirs else {
-                        let scale = if accuracy { 100.0 } else { 1.0 };
-                        return Ok(shown(&of(what), scale, digits, None));
-                    };
-                    let number = Number { target, way, what, theirs, accuracy };
-                    let report = number.judged(cell, of(what), repeats_of_table2, context)?;
-                    let scale = if accuracy { 100.0 } else { 1.0 };
-                    let shown = judged(shown(&of(what), scale, digits, Some(theirs)), &report);
-                    reports.push(report);
-                    Ok::<_, ExperimentError>(shown)
-                };
-                let open: f64 = of(OPEN).iter().sum();
-                let test = printed_too("test", "test part", 1)?;
-                let test = if open > 0.0 {
-                    test.detail(format!("{open:.0} fits not converged"))
-                } else {
-                    test
-                };
-                table = table.row(Row::new([
-                    Cell::text(&cell.key().dataset),
-                    Cell::text(*target),
-                    Cell::text(*way),
-                    printed_too("rmse", "", 3)?,
-                    shown(&of("relative rmse"), 1.0, 3, None),
-                    printed_too("unlabelled", "unlabelled", 1)?,
-                    test,
-                    shown(&of("negative mass"), 1.0, 3, None),
-                    Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
-                ]));
-            }
-        }
+        let mut table = empty_table(artefact, place, variant);
         let own: Vec<&StudyCell> =
             cells.iter().filter(|cell| cell.key().variant == variant.name).collect();
+        for cell in &own {
+            for place in places() {
+                if let Some(row) = line(cell, place, &published, context, &mut reports)? {
+                    table = table.row(row);
+                }
+            }
+        }
         for note in routes(&own).into_iter().chain(searches(&own)) {
             table = table.note(note);
         }
@@ -89,6 +41,64 @@ pub(crate) fn render(
         &reports,
     ));
     Ok(Rendered { tables, cells: reports, ..Rendered::default() })
+}
+
+/// The table of a variant without its rows.
+fn empty_table(artefact: &Artefact, place: usize, variant: &Variant) -> Table {
+    // The first carries the artefact's own name.
+    let id = match place {
+        0 => artefact.id.clone(),
+        _ => format!("{}-{}", &artefact.id, variant.name),
+    };
+    let table = Table::new(id, format!("{}: {}", artefact.title, variant.name))
+        .caption(format!("How well a known kernel is learned from pairs of labelled points, variant {}. Mean ± standard deviation (divided by J − 1) over repeats; the printed number is in brackets.", variant.name))
+        .note(format!("{}: {}.", variant.name, variant.summary))
+        .columns(["Dataset", "Target", "Method"].map(Column::left))
+        .columns(["RMSE", "relative", "unlabelled", "test", "negative mass", "Repeats"].map(Column::right));
+    NOTES.into_iter().fold(table, Table::note)
+}
+
+/// A target and way in a cell, with the judged numbers; none without a repeat.
+fn line(
+    cell: &StudyCell,
+    (index, (target, way)): (usize, (&str, &str)),
+    (repeats_of_table2, printed): &(usize, Vec<PublishedCell>),
+    context: &RenderContext<'_>,
+    reports: &mut Vec<CellReport>,
+) -> Result<Option<Row>, ExperimentError> {
+    let of = |name: &str| point_values(cell, index, name);
+    let repeats = of("test").len();
+    if repeats == 0 {
+        return Ok(None);
+    }
+    let mut printed_too = |what: &str, part: &str, digits: usize| {
+        let accuracy = digits == 1;
+        let metric = if accuracy { "accuracy_percent" } else { "rmse_test_pairs" };
+        let scale = if accuracy { 100.0 } else { 1.0 };
+        let theirs = look_up(printed, &cell.key().dataset, way, metric, target, part);
+        let Some(theirs) = theirs else {
+            return Ok(shown(&of(what), scale, digits, None));
+        };
+        let number = Number { target, way, what, theirs, accuracy };
+        let report = number.judged(cell, of(what), *repeats_of_table2, context)?;
+        let shown = judged(shown(&of(what), scale, digits, Some(theirs)), &report);
+        reports.push(report);
+        Ok::<_, ExperimentError>(shown)
+    };
+    let open: f64 = of(OPEN).iter().sum();
+    let test = printed_too("test", "test part", 1)?;
+    let test = if open > 0.0 { test.detail(format!("{open:.0} fits not converged")) } else { test };
+    Ok(Some(Row::new([
+        Cell::text(&cell.key().dataset),
+        Cell::text(target),
+        Cell::text(way),
+        printed_too("rmse", "", 3)?,
+        shown(&of("relative rmse"), 1.0, 3, None),
+        printed_too("unlabelled", "unlabelled", 1)?,
+        test,
+        shown(&of("negative mass"), 1.0, 3, None),
+        Cell::text(format!("{repeats}/{}", cell.repeats_of_paper())),
+    ])))
 }
 
 /// What the columns mean, and how a printed number is judged.
@@ -132,6 +142,12 @@ impl Number<'_> {
         }
         .report(context)
     }
+}
+
+/// Targets and ways with their places on a curve.
+pub(crate) fn places() -> impl Iterator<Item = (usize, (&'static str, &'static str))> {
+    let all = TARGETS.into_iter().flat_map(|target| WAYS.into_iter().map(move |way| (target, way)));
+    all.enumerate()
 }
 
 /// The printed error of a learned kernel.
@@ -186,9 +202,7 @@ fn ends(grid: impl Iterator<Item = f64>) -> [f64; 2] {
 /// How often the folds chose the least and the largest of what they could, a line a regression and target.
 fn searches(cells: &[&StudyCell]) -> Vec<String> {
     let mut notes = Vec::new();
-    for (index, (target, way)) in
-        TARGETS.iter().flat_map(|target| WAYS.iter().map(move |way| (target, way))).enumerate()
-    {
+    for (index, (target, way)) in places() {
         let of_cell = |cell: &&StudyCell| -> Vec<End> {
             cell.records().filter_map(|record| end(record, index)).collect()
         };
@@ -196,7 +210,7 @@ fn searches(cells: &[&StudyCell]) -> Vec<String> {
         fits.retain(|fits| !fits.is_empty());
         let all: Vec<End> = fits.iter().flatten().copied().collect();
         let Some((_, grids)) = all.first() else { continue };
-        let names = [if *way == WAYS[3] { "the regression's C" } else { "λ" }, "σ_h²/σ²"];
+        let names = [if way == WAYS[3] { "the regression's C" } else { "λ" }, "σ_h²/σ²"];
         let counts = names.iter().enumerate().map(|(grid, name)| {
             let at = |edge| all.iter().filter(|(ends, _)| ends[grid] == Some(edge)).count();
             let [least, most] = grids[grid];

@@ -31,22 +31,8 @@ pub(crate) fn render(
             .and_then(|cell| mean(cell, "accuracy"));
         for cell in own {
             let theirs = printed.iter().find(|theirs| is_of(theirs, dataset, cell));
-            let report = match theirs {
-                Some(theirs) => {
-                    let judged = PublishedComparison {
-                        artefact: &artefact.id,
-                        cell,
-                        label: format!("{}, {}", theirs.method, cell.key().variant),
-                        metric: "accuracy",
-                        values: cell.values().into_iter().map(|(_, value)| value).collect(),
-                        theirs: Some(theirs),
-                        scale: 1.0,
-                        repeats: 1,
-                    };
-                    Some(judged.report(context)?)
-                }
-                None => None,
-            };
+            let judged = theirs.map(|theirs| against(cell, theirs, artefact).report(context));
+            let report = judged.transpose()?;
             let beside = Beside::of(&printed, theirs);
             table = table.row(line(cell, majority, report.as_ref(), beside).under(dataset));
             reports.extend(report);
@@ -55,13 +41,7 @@ pub(crate) fn render(
             is_accuracy(theirs, dataset) && !cells.iter().any(|cell| is_of(theirs, dataset, cell))
         });
         for theirs in alone {
-            let Beside { accuracy, seconds } = Beside::of(&printed, Some(theirs));
-            let mut line = vec![Cell::text(parts(theirs)), Cell::text(&theirs.method), accuracy];
-            line.push(Cell::text("not planned"));
-            line.extend(["", ""].map(Cell::text));
-            line.push(seconds);
-            line.extend([""; 6].map(Cell::text));
-            table = table.row(Row::new(line).under(dataset));
+            table = table.row(not_planned(&printed, theirs).under(dataset));
         }
     }
     for (dataset, spec) in [("ijcnn1", &large.0), ("covtype", &forest.0)] {
@@ -88,6 +68,35 @@ pub(crate) fn render(
         &reports,
     );
     Ok(Rendered { tables: vec![table, verdicts], cells: reports, ..Rendered::default() })
+}
+
+/// The accuracy of a cell against a printed one.
+fn against<'a>(
+    cell: &'a StudyCell,
+    theirs: &'a PublishedCell,
+    artefact: &'a Artefact,
+) -> PublishedComparison<'a> {
+    PublishedComparison {
+        artefact: &artefact.id,
+        cell,
+        label: format!("{}, {}", theirs.method, cell.key().variant),
+        metric: "accuracy",
+        values: cell.values().into_iter().map(|(_, value)| value).collect(),
+        theirs: Some(theirs),
+        scale: 1.0,
+        repeats: 1,
+    }
+}
+
+/// The line of a printed accuracy that has no cell here.
+fn not_planned(printed: &[PublishedCell], theirs: &PublishedCell) -> Row {
+    let Beside { accuracy, seconds } = Beside::of(printed, Some(theirs));
+    let mut line = vec![Cell::text(parts(theirs)), Cell::text(&theirs.method), accuracy];
+    line.push(Cell::text("not planned"));
+    line.extend(["", ""].map(Cell::text));
+    line.push(seconds);
+    line.extend([""; 6].map(Cell::text));
+    Row::new(line)
 }
 
 /// The table without its rows.

@@ -113,24 +113,26 @@ fn run(
         values.insert(OPEN.to_owned(), f64::from(u8::from(open)));
         let random = Random::learn(&gaussian, points, &known, size, params.lambda, fitting)?;
         let random = random.block(test.points.view(), points);
-        for (name, error) in [
-            ("nystrom", apart(&nystrom)),
-            ("linear time", apart(&linear)),
-            ("random features", apart(&random)),
-        ] {
-            values.insert(format!("error {name}"), error);
-        }
-        // Multiply-adds of the normal matrix over all pairs with a factor of 25 columns: products of two
-        // columns are exponentials of sums and differences of two frequencies, none of them alike but
-        // for their order; products of two landmark pairs are multisets of four landmarks.
-        let m = m as f64;
-        let (d, four) = (size as f64, (0..4).map(|i| landmarks as f64 + f64::from(i)));
-        values.insert("operations random features".to_owned(), m * RANK * d * d / 2.0);
-        let multisets = four.product::<f64>() / 24.0;
-        values.insert("operations linear time".to_owned(), m * RANK * multisets);
+        let found = [("nystrom", nystrom), ("linear time", linear), ("random features", random)];
+        values.extend(found.map(|(name, found)| (format!("error {name}"), apart(&found))));
+        values
+            .extend(operations(m as f64, landmarks).map(|(name, count)| (name.to_owned(), count)));
         curve.push(CurvePoint { step: size as u64, epoch: 0.0, values });
     }
     Ok(curve)
+}
+
+/// Multiply-adds of the normal matrix over all pairs with a factor of 25 columns: products of two columns are exponentials
+/// of sums and differences of two frequencies, none of them alike but for their order; products of two landmark pairs are
+/// multisets of four landmarks.
+fn operations(m: f64, landmarks: usize) -> [(&'static str, f64); 2] {
+    let d = Pairs::count(landmarks) as f64;
+    let four = (0..4).map(|i| landmarks as f64 + f64::from(i));
+    let multisets = four.product::<f64>() / 24.0;
+    [
+        ("operations random features", m * RANK * d * d / 2.0),
+        ("operations linear time", m * RANK * multisets),
+    ]
 }
 
 /// A kernel learned in the span of random features of means.

@@ -48,15 +48,7 @@ pub(crate) fn render(
     let (_, cells) = &*study;
     let mut lengths = Vec::new();
     let mut relevances = Vec::new();
-    let mut table = Table::new("mce/figure2-pixels-lengths", "Learned length scales")
-        .caption("Learned length scales of the pixels that are not blank in every training image of these digits, and accuracy on their test images. Each draw of images has a line; the paper has no numbers here.")
-        .note("Shortest, median, longest: length scales of these pixels. Half of it in: how many pixels carry half of the summed squared relevance (σ/ℓ)².")
-        .note("λ and the complexity r are at the end of learning. Accuracy is with the embedding of the last batch.")
-        .columns([Column::left("Digits"), Column::right("Draw")])
-        .columns(
-            ["Pixels that vary", "Shortest", "Median", "Longest", "Half of it in", "λ", "r", "Accuracy (%)"]
-                .map(Column::right),
-        );
+    let mut table = lengths_table();
     for cell in cells {
         let mut drawn: Vec<_> =
             cell.records().filter(|record| !record.result.curve.is_empty()).collect();
@@ -69,15 +61,9 @@ pub(crate) fn render(
                 continue;
             }
             if place == 0 {
-                // Short is dark, on a scale of factors.
-                let length = |pixel: Pixel| pixel.varies().then(|| -pixel.length.ln());
-                let ends = |low: f64, high: f64| {
-                    (format!("≥ {:.1}", (-low).exp()), format!("≤ {:.1}", (-high).exp()))
-                };
-                lengths.push(panel(cell.label(), "length scale", &pixels, length, ends));
-                let relevance = |pixel: Pixel| pixel.varies().then(|| pixel.relevance());
-                let ends = |low: f64, high: f64| (format!("≤ {low:.4}"), format!("≥ {high:.2}"));
-                relevances.push(panel(cell.label(), "relevance", &pixels, relevance, ends));
+                let [length, relevance] = maps(cell.label(), &pixels);
+                lengths.push(length);
+                relevances.push(relevance);
             }
             varying.sort_by(|a, b| a.length.total_cmp(&b.length));
             let first = |name: &str| curve.iter().find_map(|point| point.values.get(name).copied());
@@ -110,6 +96,31 @@ pub(crate) fn render(
         drawings.push(Drawing::Figure(figure));
     }
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// The table without its rows.
+fn lengths_table() -> Table {
+    Table::new("mce/figure2-pixels-lengths", "Learned length scales")
+        .caption("Learned length scales of the pixels that are not blank in every training image of these digits, and accuracy on their test images. Each draw of images has a line; the paper has no numbers here.")
+        .note("Shortest, median, longest: length scales of these pixels. Half of it in: how many pixels carry half of the summed squared relevance (σ/ℓ)².")
+        .note("λ and the complexity r are at the end of learning. Accuracy is with the embedding of the last batch.")
+        .columns([Column::left("Digits"), Column::right("Draw")])
+        .columns(
+            ["Pixels that vary", "Shortest", "Median", "Longest", "Half of it in", "λ", "r", "Accuracy (%)"]
+                .map(Column::right),
+        )
+}
+
+/// The maps of the length scales and of the relevances.
+fn maps(digits: &str, pixels: &[Pixel]) -> [Panel; 2] {
+    // Short is dark, on a scale of factors.
+    let length = |pixel: Pixel| pixel.varies().then(|| -pixel.length.ln());
+    let ends =
+        |low: f64, high: f64| (format!("≥ {:.1}", (-low).exp()), format!("≤ {:.1}", (-high).exp()));
+    let lengths = panel(digits, "length scale", pixels, length, ends);
+    let relevance = |pixel: Pixel| pixel.varies().then(|| pixel.relevance());
+    let ends = |low: f64, high: f64| (format!("≤ {low:.4}"), format!("≥ {high:.2}"));
+    [lengths, panel(digits, "relevance", pixels, relevance, ends)]
 }
 
 /// How few pixels carry half of the sum of squared relevances.

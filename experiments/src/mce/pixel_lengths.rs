@@ -75,6 +75,52 @@ fn run(
     let train = of_digits(&parts.train, &params.digits)?;
     let test = of_digits(&parts.test, &params.digits)?;
     train.require_two_classes()?;
+    let Trained { rows, lambda, kernel, complexity, jittered } = learn(&train, &params, fitting)?;
+    // The last batch stands for the training part: the figure shows lengths, not accuracies.
+    let (labels, classes) = (rows.labels().unwrap_or_default(), params.digits.len());
+    let embedding = Implicit::new(&kernel, rows.inputs(), labels, classes, lambda)?;
+    let scores = embedding.probabilities_of(test.inputs());
+    let predicted: Vec<u32> = scores.rows().into_iter().map(argmax).collect();
+    let accuracy = accuracy(test.labels().unwrap_or_default(), &predicted);
+    let numbers = [
+        ("accuracy", accuracy),
+        ("complexity", complexity),
+        ("lambda", lambda),
+        ("jitter", embedding.jitter()),
+        ("jitter-steps", f64::from(jittered)),
+    ];
+    // What a length scale does to the distances depends on how much its pixel varies.
+    let deviations = train.inputs().std_axis(Axis(0), 0.0);
+    let values = kernel.parameters();
+    Ok(values[1..]
+        .iter()
+        .enumerate()
+        .map(|(pixel, &length)| {
+            let mut values = BTreeMap::from([
+                ("length".to_owned(), length),
+                ("deviation".to_owned(), deviations[pixel]),
+            ]);
+            if pixel == 0 {
+                values.extend(numbers.map(|(name, value)| (name.to_owned(), value)));
+            }
+            CurvePoint { step: pixel as u64, epoch: 0.0, values }
+        })
+        .collect())
+}
+
+/// Where the steps end.
+struct Trained {
+    /// The last batch.
+    rows: Sample,
+    lambda: f64,
+    kernel: Covariance,
+    complexity: f64,
+    /// Steps whose factor needed a jitter.
+    jittered: u32,
+}
+
+/// Goes all the steps, each on the next batch.
+fn learn(train: &Sample, params: &Params, fitting: &Fitting<'_>) -> Result<Trained, LearningError> {
     let (n, d, classes) = (train.rows(), train.features(), params.digits.len());
     let batch = params.batch.min(n);
     let objective = Objective { form: Form::Sum, ..Objective::default() }.checked()?;
@@ -111,37 +157,8 @@ fn run(
         let gradient = [vec![found.log_lambda], found.log_parameters].concat();
         Optimiser::Adam.step(params.rate, step).update(&mut logs, &gradient, memory.all());
     }
-    // The last batch stands for the training part: the figure shows lengths, not accuracies.
     let (lambda, kernel) = point(&logs);
-    let labels = rows.labels().unwrap_or_default();
-    let embedding = Implicit::new(&kernel, rows.inputs(), labels, classes, lambda)?;
-    let scores = embedding.probabilities_of(test.inputs());
-    let predicted: Vec<u32> = scores.rows().into_iter().map(argmax).collect();
-    let accuracy = accuracy(test.labels().unwrap_or_default(), &predicted);
-    let numbers = [
-        ("accuracy", accuracy),
-        ("complexity", complexity),
-        ("lambda", lambda),
-        ("jitter", embedding.jitter()),
-        ("jitter-steps", f64::from(jittered)),
-    ];
-    // What a length scale does to the distances depends on how much its pixel varies.
-    let deviations = train.inputs().std_axis(Axis(0), 0.0);
-    let values = kernel.parameters();
-    Ok(values[1..]
-        .iter()
-        .enumerate()
-        .map(|(pixel, &length)| {
-            let mut values = BTreeMap::from([
-                ("length".to_owned(), length),
-                ("deviation".to_owned(), deviations[pixel]),
-            ]);
-            if pixel == 0 {
-                values.extend(numbers.map(|(name, value)| (name.to_owned(), value)));
-            }
-            CurvePoint { step: pixel as u64, epoch: 0.0, values }
-        })
-        .collect())
+    Ok(Trained { rows, lambda, kernel, complexity, jittered })
 }
 
 #[cfg(test)]

@@ -112,60 +112,62 @@ fn table(context: &RenderContext<'_>) -> Result<Table, ExperimentError> {
         .columns([Column::right("largest, at the end").under("distance after passes"), Column::right("Test MSE at the end"), Column::right("MSE settles at pass"), Column::right("Distance, end over there"), Column::right("Slope"), Column::right("Constant of Theorem 1"), Column::right("Parameters, end over start"), Column::right("Diverged"), Column::right("Repeats")]);
     table = NOTES.into_iter().fold(table, Table::note);
     for cell in &study.1 {
-        let key = cell.key();
-        for batch in BATCHES {
-            let of = |value: &str| curve(cell, value, batch);
-            let (distance, errors) = (of("distance"), of("mse"));
-            let parameters = relative(cell, "parameters", batch);
-            let fled = diverged(cell, batch);
-            if distance.is_empty() && fled.is_empty() {
-                continue;
-            }
-            let at = |passes: f64| distance.iter().find(|at| (at.epoch - passes).abs() < 0.5);
-            let shown = |at: Option<&At>| {
-                at.map_or_else(
-                    || Cell::text("-"),
-                    |At { mean, interval: (low, high), .. }| {
-                        Cell::text(if cell.records().count() > 1 {
-                            format!("{mean:.4} ({low:.4} to {high:.4})")
-                        } else {
-                            format!("{mean:.4}")
-                        })
-                        .sort(*mean)
-                    },
-                )
-            };
-            let settled = settles(&errors);
-            let ratio = |a: f64, b: f64| Cell::number(a / b, 3);
-            let last = |curve: &[At]| curve.last().map_or(f64::NAN, |at| at.mean);
-            let there = settled.and_then(&at).map_or(f64::NAN, |at| at.mean);
-            table = table.row(Row::new([
-                Cell::text(target(&key.dataset)),
-                Cell::text(&key.variant),
-                Cell::count(batch),
-                steps(cell, batch),
-                over_the_limit(cell, batch, &distance),
-                shown(at(1.0)),
-                shown(at(10.0)),
-                shown(at(100.0)),
-                Cell::number(distance.last().map_or(f64::NAN, |at| at.largest), 4),
-                Cell::number(last(&errors), 4),
-                settled.map_or_else(|| Cell::text("-"), |pass| Cell::number(pass, 0)),
-                ratio(last(&distance), there),
-                Cell::number(slope(&distance), 2),
-                beside_theorem(cell, batch).last().map_or_else(
-                    || Cell::text("-"),
-                    |(stated, square, _)| {
-                        Cell::text(format!("{:.1e}", square / stated)).sort(square / stated)
-                    },
-                ),
-                Cell::number(last(&parameters), 3),
-                fate(&fled),
-                Cell::text(format!("{}/{}", cell.records().count(), cell.repeats_of_paper())),
-            ]));
-        }
+        table = BATCHES.into_iter().filter_map(|batch| line(cell, batch)).fold(table, Table::row);
     }
     Ok(table)
+}
+
+/// A batch size of a cell; none where it was not run.
+fn line(cell: &StudyCell, batch: usize) -> Option<Row> {
+    let of = |value: &str| curve(cell, value, batch);
+    let (distance, errors) = (of("distance"), of("mse"));
+    let parameters = relative(cell, "parameters", batch);
+    let fled = diverged(cell, batch);
+    if distance.is_empty() && fled.is_empty() {
+        return None;
+    }
+    let at = |passes: f64| distance.iter().find(|at| (at.epoch - passes).abs() < 0.5);
+    let shown = |at: Option<&At>| {
+        at.map_or_else(
+            || Cell::text("-"),
+            |At { mean, interval: (low, high), .. }| {
+                Cell::text(if cell.records().count() > 1 {
+                    format!("{mean:.4} ({low:.4} to {high:.4})")
+                } else {
+                    format!("{mean:.4}")
+                })
+                .sort(*mean)
+            },
+        )
+    };
+    let settled = settles(&errors);
+    let ratio = |a: f64, b: f64| Cell::number(a / b, 3);
+    let last = |curve: &[At]| curve.last().map_or(f64::NAN, |at| at.mean);
+    let there = settled.and_then(&at).map_or(f64::NAN, |at| at.mean);
+    Some(Row::new([
+        Cell::text(target(&cell.key().dataset)),
+        Cell::text(&cell.key().variant),
+        Cell::count(batch),
+        steps(cell, batch),
+        over_the_limit(cell, batch, &distance),
+        shown(at(1.0)),
+        shown(at(10.0)),
+        shown(at(100.0)),
+        Cell::number(distance.last().map_or(f64::NAN, |at| at.largest), 4),
+        Cell::number(last(&errors), 4),
+        settled.map_or_else(|| Cell::text("-"), |pass| Cell::number(pass, 0)),
+        ratio(last(&distance), there),
+        Cell::number(slope(&distance), 2),
+        beside_theorem(cell, batch).last().map_or_else(
+            || Cell::text("-"),
+            |(stated, square, _)| {
+                Cell::text(format!("{:.1e}", square / stated)).sort(square / stated)
+            },
+        ),
+        Cell::number(last(&parameters), 3),
+        fate(&fled),
+        Cell::text(format!("{}/{}", cell.records().count(), cell.repeats_of_paper())),
+    ]))
 }
 
 /// How many repeats diverged, and from which pass on.

@@ -54,30 +54,7 @@ pub(crate) fn render(
         let repeats = cell.records().filter(|record| !record.result.curve.is_empty()).count();
         let of_cell = |other: &&StudyCell| other.key().dataset == cell.key().dataset;
         let average = averages.1.iter().find(of_cell);
-        let mut panel = Panel::new(Axis::log10("M / n"), Axis::linear("test error"))
-            .title(format!("{} ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper()));
-        let mut levels = Vec::new();
-        let ridgeless =
-            curves.first().filter(|(lambda, _)| *lambda == 0.0).and_then(|(_, of)| of.get(&0));
-        for (place, (lambda, curve)) in curves.iter().enumerate() {
-            let points: Vec<(f64, f64)> = curve
-                .iter()
-                .filter(|(m, _)| **m > 0)
-                .map(|(m, p)| (*m as f64 / 100.0, p.0))
-                .collect();
-            let band = curve.iter().filter(|(m, _)| **m > 0).map(|(_, p)| (p.0 - p.1, p.0 + p.1));
-            let label = of_ridge(*lambda);
-            let apart = |kernel: &&Point| {
-                *lambda == 0.0 || ridgeless.is_none_or(|r| (kernel.0 - r.0).abs() > SAME)
-            };
-            if let Some(kernel) = curve.get(&0).filter(apart) {
-                let level = points.iter().map(|(ratio, _)| (*ratio, kernel.0));
-                // A level has the colour of its ridge, and is dashed.
-                let color = if *lambda == 0.0 { GREY } else { place };
-                let level = Series::line(format!("kernel, {label}"), level).color(color);
-                levels.push(level.style(Style::Dashed));
-            }
-            panel = panel.series(Series::line(label, points).band(band));
+        for (lambda, curve) in &curves {
             let of_average = |value: &str, features: u64| {
                 let mut points = means(average?, &format!("{value} {lambda:e}"));
                 points.find(|(m, _)| *m == features).map(|(_, point)| point)
@@ -91,28 +68,49 @@ pub(crate) fn render(
                 table = table.row(row);
             }
         }
-        // In the legend, since a name on the line would cover curves: on some datasets they lie close to it
-        // all along, and the axis ends below it. Last, for the others to keep their looks without it.
-        panel = levels.into_iter().fold(panel, Panel::series);
-        panel = panel.mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
-        if cell.key().dataset == "mnist" {
-            let label = "read off the authors' plot (ridge 1e-7)".to_owned();
-            panel = panel.mark(Mark::Point {
-                x: 1.0,
-                y: READ_OFF.peak,
-                label: label.clone(),
-                color: None,
-            });
-            for (x, y) in [(0.5, READ_OFF.half), (100.0, READ_OFF.end)] {
-                panel = panel.mark(Mark::Point { x, y, label: label.clone(), color: None });
-            }
-        }
-        figure = figure.panel(panel);
+        figure = figure.panel(panel(cell, &curves, repeats));
     }
     let figure = figure.caption(CAPTION);
     let drawings =
         if figure.panels.is_empty() { Vec::new() } else { vec![Drawing::Figure(figure)] };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// The curves of a dataset, with the levels of the kernels and what is read off.
+fn panel(cell: &StudyCell, curves: &[(f64, BTreeMap<u64, Point>)], repeats: usize) -> Panel {
+    let title = format!("{} ({repeats}/{})", cell.key().dataset, cell.repeats_of_paper());
+    let mut panel = Panel::new(Axis::log10("M / n"), Axis::linear("test error")).title(title);
+    let mut levels = Vec::new();
+    let ridgeless =
+        curves.first().filter(|(lambda, _)| *lambda == 0.0).and_then(|(_, of)| of.get(&0));
+    for (place, (lambda, curve)) in curves.iter().enumerate() {
+        let points: Vec<(f64, f64)> =
+            curve.iter().filter(|(m, _)| **m > 0).map(|(m, p)| (*m as f64 / 100.0, p.0)).collect();
+        let band = curve.iter().filter(|(m, _)| **m > 0).map(|(_, p)| (p.0 - p.1, p.0 + p.1));
+        let label = of_ridge(*lambda);
+        let apart = |kernel: &&Point| {
+            *lambda == 0.0 || ridgeless.is_none_or(|r| (kernel.0 - r.0).abs() > SAME)
+        };
+        if let Some(kernel) = curve.get(&0).filter(apart) {
+            let level = points.iter().map(|(ratio, _)| (*ratio, kernel.0));
+            // A level has the colour of its ridge, and is dashed.
+            let color = if *lambda == 0.0 { GREY } else { place };
+            let level = Series::line(format!("kernel, {label}"), level).color(color);
+            levels.push(level.style(Style::Dashed));
+        }
+        panel = panel.series(Series::line(label, points).band(band));
+    }
+    // In the legend, since a name on the line would cover curves: on some datasets they lie close to it
+    // all along, and the axis ends below it. Last, for the others to keep their looks without it.
+    panel = levels.into_iter().fold(panel, Panel::series);
+    panel = panel.mark(Mark::Vertical { x: 1.0, label: "M = n".to_owned() });
+    if cell.key().dataset == "mnist" {
+        let label = "read off the authors' plot (ridge 1e-7)";
+        for (x, y) in [(1.0, READ_OFF.peak), (0.5, READ_OFF.half), (100.0, READ_OFF.end)] {
+            panel = panel.mark(Mark::Point { x, y, label: label.to_owned(), color: None });
+        }
+    }
+    panel
 }
 
 /// The table of the peaks, without its rows.

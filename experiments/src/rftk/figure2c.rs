@@ -56,16 +56,7 @@ pub(crate) fn render(
         Panel::new(axis(), Axis::linear("trace term")).title("trace term of the objective");
     // For methods without a penalty that of the others is drawn.
     let shared = study.1.iter().find_map(trace_rows).unwrap_or(ROWS);
-    let mut table = Table::new("rftk/figure2c-fall", "When the trace falls")
-        .caption(format!("The trace term along training as the code plots it: 100 ‖φ(X)‖_F/m over ten, with m = {shared} rows (in the code {ROWS}). ‖φ(x)‖² is a mean over 1000 training rows. The paper says that it falls fast late in training."))
-        .note("The term is shown for every run, also where it was not minimised.")
-        .note("Fall (%): from before training to the last record.")
-        .note("Share of the fall by third: how much of the fall from the first to the last record lies in each third of the records. A dash: it does not fall between them.")
-        .note("Read off the plot saved with the authors' code: from 0.0913 to 0.0877, a fall of 4 %.")
-        .columns(["Variant", "Method"].map(Column::left))
-        .columns(["Before", "First record", "Last record", "Fall (%)"].map(Column::right))
-        .columns(["first", "second", "last"].map(|third| Column::right(third).under("share of the fall by third (%)")))
-        .columns([Column::right("Training loss, last record")]);
+    let mut table = falls(shared);
     for cell in &study.1 {
         let rows = trace_rows(cell).unwrap_or(shared);
         let before = trace_term(0.5, rows);
@@ -108,6 +99,20 @@ pub(crate) fn render(
         vec![Drawing::Figure(figure)]
     };
     Ok(Rendered { tables: vec![table], drawings, ..Rendered::default() })
+}
+
+/// The table of the falls, without its rows.
+fn falls(shared: f64) -> Table {
+    Table::new("rftk/figure2c-fall", "When the trace falls")
+        .caption(format!("The trace term along training as the code plots it: 100 ‖φ(X)‖_F/m over ten, with m = {shared} rows (in the code {ROWS}). ‖φ(x)‖² is a mean over 1000 training rows. The paper says that it falls fast late in training."))
+        .note("The term is shown for every run, also where it was not minimised.")
+        .note("Fall (%): from before training to the last record.")
+        .note("Share of the fall by third: how much of the fall from the first to the last record lies in each third of the records. A dash: it does not fall between them.")
+        .note("Read off the plot saved with the authors' code: from 0.0913 to 0.0877, a fall of 4 %.")
+        .columns(["Variant", "Method"].map(Column::left))
+        .columns(["Before", "First record", "Last record", "Fall (%)"].map(Column::right))
+        .columns(["first", "second", "last"].map(|third| Column::right(third).under("share of the fall by third (%)")))
+        .columns([Column::right("Training loss, last record")])
 }
 
 /// Percent of a fall that lie in a part of it. A trace that stays where it is, or rises, has no parts of a fall.

@@ -8,7 +8,7 @@ use mercer_records::Record;
 use mercer_render::{Cell, Column, Kind, Row, Table};
 use mercer_report::{Artefact, ExperimentError, RenderContext, Rendered, Simulation};
 use mercer_statistics::{line, summarise};
-use mercer_theory::{PairRegularity, pair_ridge_index, pair_svr_index};
+use mercer_theory::{Bound, PairRegularity, pair_ridge_index, pair_svr_index};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -320,30 +320,12 @@ fn of(record: &Record, (v, landmarks): (usize, usize)) -> Row {
 }
 
 fn slope_rows(record: &Record) -> Result<Vec<Row>, ExperimentError> {
-    let row =
-        |term: String, against: &str, points: &[(f64, f64)], predicted: Option<[Range; 2]>| {
-            let found = line(points)?;
-            let (low, high) = found.interval(0.95)?;
-            let [printed, consistent] = predicted.map_or_else(
-                || [Cell::text(""), Cell::text("")],
-                |slopes| slopes.map(|slope| beside(slope, low, high)),
-            );
-            let row = Row::new([
-                Cell::text(term),
-                Cell::text(against),
-                Cell::number(found.slope, 2),
-                Cell::text(format!("{low:.2} to {high:.2}")),
-                printed,
-                consistent,
-            ]);
-            Ok::<_, ExperimentError>(row)
-        };
     let points: Vec<(f64, f64)> = RIDGES
         .iter()
         .enumerate()
         .map(|(i, lambda)| (lambda.ln(), fact(record, &format!("regularisation {i}")).ln()))
         .collect();
-    let mut rows = vec![row("D(λ)".to_owned(), "λ", &points, None)?];
+    let mut rows = vec![slope_row("D(λ)", "λ", &points, None)?];
     // The source condition has one exponent of the bias in λ, whatever the α of a curve.
     let biases = ALPHAS.into_iter().flat_map(|alpha| {
         SIZES.map(|m| {
@@ -360,35 +342,29 @@ fn slope_rows(record: &Record) -> Result<Vec<Row>, ExperimentError> {
             [measured.slope, source_low, source_high].map(|source| index(source.clamp(0.01, 1.0)));
         Range { at, low: low.min(high), high: low.max(high) }
     };
-    rows.push(row("bias, both α".to_owned(), "λ", &biases, None)?);
+    rows.push(slope_row("bias, both α", "λ", &biases, None)?);
     for alpha in ALPHAS {
         let of_term = |term: &str| -> Vec<(f64, f64)> {
             let number = |m: usize| fact(record, &format!("{term} alpha={alpha} m={m}"));
             SIZES.iter().map(|&m| ((m as f64).ln(), number(m).ln())).collect()
         };
+        let problem = |source| PairRegularity { alpha, source, capacity: CAPACITY };
+        let value = |found: Result<Bound, _>| found.map_or(f64::NAN, |bound| bound.value);
+        let ridge = |source, consistent| value(pair_ridge_index(problem(source), consistent));
+        let tube = |source, consistent| {
+            value(pair_svr_index(problem(source), f64::INFINITY, 2.0, consistent))
+        };
         for term in ["total", "noise", "sample", "bias"] {
             let predicted = (term == "total").then(|| {
-                let index = |source, consistent| {
-                    let problem = PairRegularity { alpha, source, capacity: CAPACITY };
-                    let found = pair_ridge_index(problem, consistent);
-                    found.map_or(f64::NAN, |bound| bound.value)
-                };
                 [
-                    over_source(&|source| -2.0 * index(source, false)),
-                    over_source(&|source| -index(source, true)),
+                    over_source(&|source| -2.0 * ridge(source, false)),
+                    over_source(&|source| -ridge(source, true)),
                 ]
             });
-            rows.push(row(format!("{term}, α = {alpha}"), "m", &of_term(term), predicted)?);
+            rows.push(slope_row(format!("{term}, α = {alpha}"), "m", &of_term(term), predicted)?);
         }
-        let index = |source, consistent| {
-            let problem = PairRegularity { alpha, source, capacity: CAPACITY };
-            let found = pair_svr_index(problem, f64::INFINITY, 2.0, consistent);
-            found.map_or(f64::NAN, |bound| bound.value)
-        };
-        let predicted =
-            [false, true].map(|consistent| over_source(&|source| -index(source, consistent)));
-        let predicted = Some(predicted);
-        rows.push(row(format!("hyper-SVR, α = {alpha}"), "m", &of_term("tube"), predicted)?);
+        let tube = [false, true].map(|consistent| over_source(&|source| -tube(source, consistent)));
+        rows.push(slope_row(format!("hyper-SVR, α = {alpha}"), "m", &of_term("tube"), Some(tube))?);
     }
     for term in ["noise", "sample"] {
         let points: Vec<(f64, f64)> = PARTS
@@ -398,10 +374,32 @@ fn slope_rows(record: &Record) -> Result<Vec<Row>, ExperimentError> {
                 ((v as f64).ln(), fact(record, &name).ln())
             })
             .collect();
-        let of = format!("{term}, m = {POINTS} divided");
-        rows.push(row(of, "v", &points, None)?);
+        rows.push(slope_row(format!("{term}, m = {POINTS} divided"), "v", &points, None)?);
     }
     Ok(rows)
+}
+
+/// The slope of a term over these points, beside the predicted ones.
+fn slope_row(
+    term: impl Into<String>,
+    against: &str,
+    points: &[(f64, f64)],
+    predicted: Option<[Range; 2]>,
+) -> Result<Row, ExperimentError> {
+    let found = line(points)?;
+    let (low, high) = found.interval(0.95)?;
+    let [printed, consistent] = predicted.map_or_else(
+        || [Cell::text(""), Cell::text("")],
+        |slopes| slopes.map(|slope| beside(slope, low, high)),
+    );
+    Ok(Row::new([
+        Cell::text(term),
+        Cell::text(against),
+        Cell::number(found.slope, 2),
+        Cell::text(format!("{low:.2} to {high:.2}")),
+        printed,
+        consistent,
+    ]))
 }
 
 /// A predicted slope, and its ends over the interval of the exponent that it is predicted from.

@@ -249,39 +249,7 @@ fn beside(text: &mut String, runs: &[Peers]) {
         latest(runs).into_iter().partition(|(_, row)| row.sides.is_some());
     let complete = last_of_all_cases(runs);
     whole.retain(|(run, _)| *run > complete);
-    // One lucky run is no evidence.
-    let typical = |row: &Comparison| {
-        let of_all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.is_like(row));
-        let mut all: Vec<f64> = of_all.map(|own| own.median).collect();
-        all.sort_by(f64::total_cmp);
-        all[all.len() / 2]
-    };
-    // A limit of our own is no other program.
-    let programs = || rows.iter().filter(|(_, row)| !row.peer.contains(" times "));
-    let faster = programs().filter(|(_, row)| typical(row) > 1.0).count();
-    let ratios: Vec<f64> = programs().map(|(_, row)| row.median).collect();
-    let [least, most] =
-        [(f64::INFINITY, f64::min as fn(f64, f64) -> f64), (f64::NEG_INFINITY, f64::max)]
-            .map(|(start, of)| ratios.iter().copied().fold(start, of));
-    say!(
-        text,
-        "By the medians of all runs, ours is faster in {faster} of {} comparisons. In the last run of each their time over ours is {least:.2} to {most:.2}.\n\n\
-         Ratios are medians over rounds in which both alternate (`just bench-peers`). Above 1, ours is faster. \
-         Each row is from the last run that timed it; the last column has the medians of all runs.\n\n\
-         | what | peer | run | theirs over ours | over its rounds | over all runs |\n|:--|:--|--:|--:|--:|--:|",
-        programs().count()
-    );
-    for (run, row) in &rows {
-        let Comparison { what, peer, minimum, median, maximum, .. } = row;
-        let all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.is_like(row));
-        let (all, least, most) = all.fold((0, f64::INFINITY, 0.0), |(all, least, most), row| {
-            (all + 1, row.median.min(least), row.median.max(most))
-        });
-        say!(
-            text,
-            "| {what} | {peer} | {run} | {median:.2} | {minimum:.2} to {maximum:.2} | {least:.2} to {most:.2} ({all} runs) |"
-        );
-    }
+    comparisons(text, runs, &rows);
     variants(text, &rows);
     whole_commands(text, &whole);
     text.push_str(LEFT_OUT);
@@ -312,6 +280,43 @@ fn beside(text: &mut String, runs: &[Peers]) {
     text.push('\n');
     for (run, number) in runs.iter().zip(1..) {
         say!(text, "- run {number}: {}", run.circumstances());
+    }
+}
+
+/// What was timed alone, beside other programs.
+fn comparisons(text: &mut String, runs: &[Peers], rows: &[(usize, &Comparison)]) {
+    // One lucky run is no evidence.
+    let typical = |row: &Comparison| {
+        let of_all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.is_like(row));
+        let mut all: Vec<f64> = of_all.map(|own| own.median).collect();
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    // A limit of our own is no other program.
+    let programs = || rows.iter().filter(|(_, row)| !row.peer.contains(" times "));
+    let faster = programs().filter(|(_, row)| typical(row) > 1.0).count();
+    let ratios: Vec<f64> = programs().map(|(_, row)| row.median).collect();
+    let [least, most] =
+        [(f64::INFINITY, f64::min as fn(f64, f64) -> f64), (f64::NEG_INFINITY, f64::max)]
+            .map(|(start, of)| ratios.iter().copied().fold(start, of));
+    say!(
+        text,
+        "By the medians of all runs, ours is faster in {faster} of {} comparisons. In the last run of each their time over ours is {least:.2} to {most:.2}.\n\n\
+         Ratios are medians over rounds in which both alternate (`just bench-peers`). Above 1, ours is faster. \
+         Each row is from the last run that timed it; the last column has the medians of all runs.\n\n\
+         | what | peer | run | theirs over ours | over its rounds | over all runs |\n|:--|:--|--:|--:|--:|--:|",
+        programs().count()
+    );
+    for (run, row) in rows {
+        let Comparison { what, peer, minimum, median, maximum, .. } = row;
+        let all = runs.iter().flat_map(|run| &run.rows).filter(|own| own.is_like(row));
+        let (all, least, most) = all.fold((0, f64::INFINITY, 0.0), |(all, least, most), row| {
+            (all + 1, row.median.min(least), row.median.max(most))
+        });
+        say!(
+            text,
+            "| {what} | {peer} | {run} | {median:.2} | {minimum:.2} to {maximum:.2} | {least:.2} to {most:.2} ({all} runs) |"
+        );
     }
 }
 

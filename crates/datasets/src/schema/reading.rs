@@ -3,11 +3,11 @@ mod fields;
 
 use columns::Expected;
 pub(super) use fields::{NO_TARGET, input};
-use fields::{read_field, read_truth, sparse_row};
+use fields::{read_entries, read_fields, read_truth};
 
-use super::{Holds, MISSING, Numbering, Schema, Truth, Truths, near_column};
+use super::{Holds, Numbering, Schema, Truth, Truths, near_column};
 use crate::DataError;
-use crate::rows::{Field, Row, RowFile, RowFormat};
+use crate::rows::{Row, RowFile, RowFormat};
 use crate::table::label_name;
 use mercer_learning::counted;
 use mercer_linalg::{SparseRows, sparse_rows};
@@ -307,8 +307,7 @@ impl<'a> Reading<'a> {
         let fresh = std::mem::take(&mut self.fresh);
         let Self { schema, file, rows, places, target, levels, labels, row, told_unseen, .. } =
             self;
-        let sparse = &mut self.sparse;
-        let unknown = self.widened.unknown;
+        let (sparse, unknown) = (self.sparse.as_mut(), self.widened.unknown);
         let Some((line, found)) = rows.next()? else { return Ok(None) };
         let at = self.passed;
         self.passed += 1;
@@ -326,19 +325,7 @@ impl<'a> Reading<'a> {
         };
         let told = match found {
             Row::Sparse { target, entries } => {
-                let unseen = if let Some(kept) = sparse {
-                    kept.clear();
-                    let keep = |at, value| {
-                        if value != 0.0 {
-                            kept.push((at as u32, value));
-                        }
-                    };
-                    sparse_row(schema, entries, keep)
-                } else {
-                    row.fill(0.0);
-                    sparse_row(schema, entries, |at, value| row[at] = value)
-                };
-                let unseen = unseen.map_err(wrong)?;
+                let unseen = read_entries(schema, entries, sparse, row).map_err(wrong)?;
                 if let Some(column) = unseen.filter(|_| !std::mem::replace(told_unseen, true)) {
                     tracing::warn!(
                         "{name}: column {column} is left out, as is every column that no row of the fit has"
@@ -350,35 +337,9 @@ impl<'a> Reading<'a> {
                 with_target.then(|| (label_name(target), Some(target)))
             }
             Row::Fields(fields) => {
-                let mut to = 0;
-                for ((column, &at), levels) in schema.columns.iter().zip(&*places).zip(&*levels) {
-                    let cells = &mut row[to..to + column.width()];
-                    if column.content == Holds::Numbers
-                        && schema.missing.is_none()
-                        && let Some(value) = fields.number(at)
-                    {
-                        cells[0] = value;
-                        to += 1;
-                        continue;
-                    }
-                    let field = input(fields, at, column.literal, schema.missing.as_deref());
-                    let dash = column.content == Holds::Numbers
-                        && schema.missing.is_none()
-                        && matches!(field, Field::Text(text) if DASHES.contains(&text));
-                    let hole = field == Field::Missing
-                        && !column.literal
-                        && !column.own_missing
-                        && !levels.contains_key(MISSING);
-                    if dash || hole {
-                        cells.fill(schema.hole_of(&fields.raw(at).text()));
-                        to += column.width();
-                        continue;
-                    }
-                    let known = read_field(column, field, levels, unknown, cells);
-                    if !known.map_err(wrong)? {
-                        return Ok(Some((line, None)));
-                    }
-                    to += column.width();
+                let columns = schema.columns.iter().zip(&*places).zip(&*levels);
+                if !read_fields(schema, columns, fields, unknown, row).map_err(wrong)? {
+                    return Ok(Some((line, None)));
                 }
                 if !self.carried.is_empty() {
                     let text = |&at: &usize| fields.raw(at).text();

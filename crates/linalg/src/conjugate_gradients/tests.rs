@@ -69,19 +69,22 @@ fn a_direction_of_negative_curvature_is_left_alone() {
     assert!((solved.residual - 1.0).abs() < f64::EPSILON, "{}", solved.residual);
 }
 
+/// Conjugate residuals alone, from zeros.
+fn by_residuals(system: &System<'_>) -> Reached {
+    let (mut at, steps) = (system.start(), Steps { operator: system.operator, trusted: 0.0 });
+    residuals(system, &steps, &mut at, &mut |_, _| true).unwrap();
+    at
+}
+
 /// The tolerance is relative: a right-hand side a thousand times as large takes as many steps.
 #[test]
 fn conjugate_residuals_take_as_many_steps_at_any_scale() {
     let a = kernel(60) + 0.1 * Array2::<f64>::eye(60);
     let b = random(60, 1, 2);
     let products = |b: Array2<f64>| {
-        let (mut x, mut r) = (Array2::zeros(b.dim()), b.clone());
-        let system = (&b.view(), &norms(&b), 1e-4);
-        let steps = Steps { operator: &a, trusted: 0.0 };
-        let products =
-            residuals(&a, &steps, system, (&mut x, &mut r), 500, &mut |_, _| true).unwrap();
-        assert!(norms(&r)[0] <= 1.01e-4 * norms(&b)[0]);
-        products
+        let found = by_residuals(&System::new(&a, b.view(), 1e-4, 500).unwrap());
+        assert!(norms(&found.r)[0] <= 1.01e-4 * norms(&b)[0]);
+        found.iterations
     };
     let steps = products(b.clone());
     assert!((5..60).contains(&steps), "{steps}");
@@ -98,13 +101,9 @@ fn conjugate_residuals_end_where_they_gain_nothing_to_speak_of() {
     let a = Array2::from_diag(&diagonal);
     let mut b = Array2::from_elem((n, 1), 1e-3);
     b[[0, 0]] = 1.0;
-    let (mut x, mut r) = (Array2::zeros((n, 1)), b.clone());
-    let system = (&b.view(), &norms(&b), 1e-9);
-    let steps = Steps { operator: &a, trusted: 0.0 };
-    let products =
-        residuals(&a, &steps, system, (&mut x, &mut r), 10 * n, &mut |_, _| true).unwrap();
-    assert_eq!(products, STALLED + 1);
-    assert!(norms(&r)[0] < norms(&b)[0]);
+    let found = by_residuals(&System::new(&a, b.view(), 1e-9, 10 * n).unwrap());
+    assert_eq!(found.iterations, STALLED + 1);
+    assert!(norms(&found.r)[0] < norms(&b)[0]);
 }
 
 #[test]
@@ -263,11 +262,8 @@ fn there_are_never_more_products_than_allowed() {
 fn conjugate_residuals_solve_in_as_many_steps_as_there_are_unknowns() {
     let a = kernel(6) + 0.1 * Array2::<f64>::eye(6);
     let b = random(6, 2, 11);
-    let (mut x, mut r, scales) = (Array2::zeros((6, 2)), b.clone(), norms(&b));
-    let system = (&b.view(), &scales, 1e-10);
-    let steps = Steps { operator: &a, trusted: 0.0 };
-    let done = residuals(&a, &steps, system, (&mut x, &mut r), 8, &mut |_, _| true).unwrap();
-    assert!(done <= 7 && largest(&r, &scales) < 1e-9, "{done}: {r}");
+    let Reached { x, r, iterations } = by_residuals(&System::new(&a, b.view(), 1e-10, 8).unwrap());
+    assert!(iterations <= 7 && largest(&r, &norms(&b)) < 1e-9, "{iterations}: {r}");
     assert_abs_diff_eq!(a.dot(&x), b, epsilon = 1e-8);
 }
 
@@ -275,12 +271,10 @@ fn conjugate_residuals_solve_in_as_many_steps_as_there_are_unknowns() {
 fn what_is_solved_already_costs_one_product() {
     // Residual and bound are both 0: a column that is exact is not open.
     let a = kernel(4);
-    let (mut x, mut r, scales) = (Array2::zeros((4, 2)), Array2::zeros((4, 2)), Array1::zeros(2));
     let right = Array2::zeros((4, 2));
-    let system = (&right.view(), &scales, 1e-10);
-    let steps = Steps { operator: &a, trusted: 0.0 };
-    let done = residuals(&a, &steps, system, (&mut x, &mut r), 8, &mut |_, _| true).unwrap();
-    assert_eq!((done, x), (1, Array2::zeros((4, 2))));
+    let system = System::new(&a, right.view(), 1e-10, 8).unwrap();
+    let found = by_residuals(&System { scales: Array1::zeros(2), ..system });
+    assert_eq!((found.iterations, found.x), (1, Array2::zeros((4, 2))));
 }
 
 #[test]

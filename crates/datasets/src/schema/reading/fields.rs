@@ -4,13 +4,33 @@ use super::super::{
     Categories, Holds, InputColumn, MISSING, Schema, TargetColumnKept, Truth, alike_key, plainly,
     shown, some_of,
 };
-use super::Unknown;
+use super::{DASHES, Unknown};
 use crate::Kind;
 use crate::rows::Field;
 use std::collections::BTreeMap;
 
+/// Reads an svmlight row into `sparse`, what is not 0 of it, or else into `row`; returns a column that no row of the fit
+/// has.
+pub(super) fn read_entries(
+    schema: &Schema,
+    entries: &[(u32, f64)],
+    sparse: Option<&mut Vec<(u32, f64)>>,
+    row: &mut [f64],
+) -> Result<Option<u32>, String> {
+    let Some(kept) = sparse else {
+        row.fill(0.0);
+        return put_entries(schema, entries, |at, value| row[at] = value);
+    };
+    kept.clear();
+    put_entries(schema, entries, |at, value| {
+        if value != 0.0 {
+            kept.push((at as u32, value));
+        }
+    })
+}
+
 /// Puts the numbers of an svmlight row in their places; also returns a column that no row of the fit has.
-pub(super) fn sparse_row(
+fn put_entries(
     schema: &Schema,
     entries: &[(u32, f64)],
     mut put: impl FnMut(usize, f64),
@@ -59,8 +79,40 @@ pub(in crate::schema) fn input<'a>(
     }
 }
 
+/// Reads the inputs of a row of a table, by column, place and levels; whether the row is to stay.
+pub(super) fn read_fields<'a>(
+    schema: &Schema,
+    columns: impl Iterator<Item = ((&'a InputColumn, &'a usize), &'a BTreeMap<&'a str, usize>)>,
+    fields: &dyn crate::rows::Fields,
+    unknown: Unknown,
+    row: &mut [f64],
+) -> Result<bool, String> {
+    let mut to = 0;
+    for ((column, &at), levels) in columns {
+        let cells = &mut row[to..to + column.width()];
+        to += column.width();
+        let plain = column.content == Holds::Numbers && schema.missing.is_none();
+        if plain && let Some(value) = fields.number(at) {
+            cells[0] = value;
+            continue;
+        }
+        let field = input(fields, at, column.literal, schema.missing.as_deref());
+        let dash = plain && matches!(field, Field::Text(text) if DASHES.contains(&text));
+        let hole = field == Field::Missing
+            && !column.literal
+            && !column.own_missing
+            && !levels.contains_key(MISSING);
+        if dash || hole {
+            cells.fill(schema.hole_of(&fields.raw(at).text()));
+        } else if !read_field(column, field, levels, unknown, cells)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Writes the numbers that a field becomes, one that is missing as a category; whether the row is to stay.
-pub(super) fn read_field(
+fn read_field(
     column: &InputColumn,
     field: Field<'_>,
     known: &BTreeMap<&str, usize>,
