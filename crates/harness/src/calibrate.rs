@@ -24,7 +24,8 @@ pub(crate) fn calibrated(
         return Ok(BTreeMap::new());
     };
     let held = dealt(labels, streams);
-    let calibration = match held_out(learner, &parts.train, &held, streams, limits) {
+    let smoothing = 1.0 / labels.len() as f64;
+    let calibration = match held_out(learner, &parts.train, (&held, smoothing), streams, limits) {
         Err(LearningError::Interrupted) => return Err(LearningError::Interrupted),
         Err(_) => return Ok(BTreeMap::new()),
         Ok((scores, rows)) => {
@@ -32,7 +33,7 @@ pub(crate) fn calibrated(
             Calibration::fit(scores.view(), &labels)
         }
     };
-    let (scores, _) = scores_to_calibrate(predictor, parts.test.matrix())?;
+    let (scores, _) = scores_to_calibrate(predictor, parts.test.matrix(), smoothing)?;
     let shares = calibration.probabilities(scores.view());
     let (log_losses, _) = row_losses(shares.view(), truth);
     let gaps = calibration_gaps(shares.view(), truth);
@@ -58,7 +59,7 @@ fn dealt(labels: &[u32], streams: &Streams) -> Vec<usize> {
 fn held_out(
     learner: &dyn Learner,
     sample: &Sample,
-    held: &[usize],
+    (held, smoothing): (&[usize], f64),
     streams: &Streams,
     limits: &dyn Limits,
 ) -> Result<(Array2<f64>, Vec<usize>), LearningError> {
@@ -72,7 +73,8 @@ fn held_out(
         let streams = streams.child(&format!("fold {fold}"));
         let mut fitting = Fitting { streams, limits, ..Fitting::seeded(0) };
         let fitted = learner.fit(&sample.select(&train)?, &mut fitting)?;
-        let (own, _) = scores_to_calibrate(&*fitted.predictor, sample.select(&test)?.matrix())?;
+        let held_out = sample.select(&test)?;
+        let (own, _) = scores_to_calibrate(&*fitted.predictor, held_out.matrix(), smoothing)?;
         scores.append(Axis(0), own.view()).expect("as many columns as outputs");
         rows.extend(test);
     }

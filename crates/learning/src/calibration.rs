@@ -147,8 +147,9 @@ fn softmax_factor(scores: ArrayView2<'_, f64>, labels: &[u32]) -> f64 {
     f64::midpoint(low, high).exp()
 }
 
-/// What is calibrated: the logarithms of the probabilities where a predictor has some, else its scores; and which they
-/// are.
+/// What is calibrated: `ln(p + smoothing)` of the probabilities where a predictor has some, else its scores; and which
+/// they are. Take one over the rows that a calibration is learned from: these cannot tell a smaller probability from 0,
+/// and a 0 (no tree votes for the class) would outweigh all else.
 ///
 /// ```
 /// use mercer_learning::{Calibration, Predictor, State, Task, scores_to_calibrate};
@@ -164,7 +165,7 @@ fn softmax_factor(scores: ArrayView2<'_, f64>, labels: &[u32]) -> f64 {
 ///     fn state(&self) -> State { State::new() }
 /// }
 /// let rows = array![[-2.0], [-1.0], [1.0], [2.0]];
-/// let (scores, are_logarithms) = scores_to_calibrate(&Slope, rows.view().into())?;
+/// let (scores, are_logarithms) = scores_to_calibrate(&Slope, rows.view().into(), 0.25)?;
 /// assert!(!are_logarithms); // it has no probabilities
 /// let shares = Calibration::fit(scores.view(), &[0, 0, 1, 1]).probabilities(scores.view());
 /// assert!(shares[[0, 0]] > 0.6 && shares[[3, 1]] > 0.6);
@@ -176,9 +177,10 @@ fn softmax_factor(scores: ArrayView2<'_, f64>, labels: &[u32]) -> f64 {
 pub fn scores_to_calibrate(
     predictor: &dyn Predictor,
     rows: MatrixView<'_>,
+    smoothing: f64,
 ) -> Result<(Array2<f64>, bool), LearningError> {
     Ok(match predictor.probabilities_rows(rows) {
-        Some(shares) => (shares.mapv(|share| share.max(1e-300).ln()), true),
+        Some(shares) => (shares.mapv(|share| (share.max(1e-300) + smoothing).ln()), true),
         None => (predictor.decision_rows(rows)?, false),
     })
 }
@@ -222,6 +224,7 @@ pub fn calibration_error(gaps: &[(usize, f64)], weights: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{State, Task};
     use ndarray::array;
 
     /// Four rows at 0.9, three of them right, and two at 0.6, one of them right.
@@ -258,6 +261,47 @@ mod tests {
         let shares =
             Calibration::Softmax { factor: 1e5 }.probabilities(array![[1e3, 0.0, -1e3]].view());
         assert_eq!(shares, array![[1.0, 0.0, 0.0]]);
+    }
+
+    /// Its inputs are the probabilities of three classes.
+    struct Votes;
+
+    impl Predictor for Votes {
+        fn task(&self) -> Task {
+            Task::Classification { classes: 3 }
+        }
+        fn features(&self) -> usize {
+            3
+        }
+        fn decision(&self, inputs: ArrayView2<'_, f64>) -> Array2<f64> {
+            inputs.to_owned()
+        }
+        fn state(&self) -> State {
+            State::new()
+        }
+        fn probabilities(&self, inputs: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+            Some(inputs.to_owned())
+        }
+    }
+
+    /// Of 60 rows one is of a class that no tree votes for. Without smoothing it makes all others doubtful.
+    #[test]
+    fn a_probability_of_zero_does_not_outweigh_all_others() {
+        let labels: Vec<u32> = (0..60).map(|row| (row % 3) as u32).collect();
+        let mut votes = Array2::from_shape_fn(
+            (60, 3),
+            |(row, class)| {
+                if row % 3 == class { 0.9 } else { 0.05 }
+            },
+        );
+        votes.row_mut(7).assign(&array![0.8, 0.0, 0.2]);
+        let loss = |smoothing: f64| {
+            let scores = scores_to_calibrate(&Votes, votes.view().into(), smoothing).unwrap().0;
+            let shares = Calibration::fit(scores.view(), &labels).probabilities(scores.view());
+            crate::row_losses(shares.view(), &labels).0.iter().sum::<f64>() / 60.0
+        };
+        let (without, with) = (loss(0.0), loss(1.0 / 60.0));
+        assert!(without > 0.9 && with < 0.25, "{without} {with}");
     }
 
     /// Outcomes that are drawn with the probabilities leave an error of their noise alone; certainty does not.

@@ -4,6 +4,7 @@ use crate::cell::{common_repeats, paired};
 use crate::rendered::Head;
 use crate::results_table::{missing_by_variant, not_run};
 use crate::{CellReport, Drawing, ExperimentError, RenderContext, Rendered, StudyCell};
+use mercer_harness::{Trial, TuningSource};
 use mercer_render::{
     Axis, Cell, Column, Diagram, Figure, Legend, Mark, Panel, Raster, Row, Series, Table,
     critical_difference, probability, shade,
@@ -42,6 +43,8 @@ struct Ranked<'a> {
     cells: Vec<&'a StudyCell>,
     /// Mean accuracy in percent over the repeats that all with a score have; none where it has no score.
     scores: Vec<Option<f64>>,
+    /// Seconds of the search of each repeat: a trial that found it on record took none.
+    searches: Vec<BTreeMap<u32, f64>>,
 }
 
 impl Board {
@@ -54,7 +57,7 @@ impl Board {
         let cells: Vec<&StudyCell> =
             study.1.iter().filter(|cell| self.variants.contains(&cell.key().variant)).collect();
         let (datasets, missing) = covered(context, &cells);
-        let ranked = ranked(&cells, &datasets);
+        let ranked = ranked(context, &cells, &datasets);
         let reports = cells.iter().map(|cell| CellReport::of(artefact.id, cell, None)).collect();
         let mut rendered = Rendered { cells: reports, ..Rendered::default() };
         let against = ranked.iter().find(|one| one.name() == self.against);
@@ -213,11 +216,14 @@ impl Ranked<'_> {
 
     /// Median over the datasets of the mean time of these phases.
     fn seconds(&self, phases: &[&str]) -> Option<f64> {
-        let of_cell = |cell: &&StudyCell| {
+        let of_cell = |(cell, searches): (&&StudyCell, &BTreeMap<u32, f64>)| {
             let scored = cell.of(cell.metric().name());
             let of = |record: &mercer_records::Record| -> f64 {
+                let search =
+                    |phase: &&str| searches.get(&record.key.repeat).filter(|_| *phase == "tune");
                 // By the clock: what a program from outside takes is seen on no other.
-                phases.iter().filter_map(|phase| record.run.seconds.get(*phase)).sum()
+                let of_phase = |phase| search(phase).or_else(|| record.run.seconds.get(*phase));
+                phases.iter().filter_map(of_phase).sum()
             };
             let all: Vec<f64> = cell
                 .records()
@@ -226,9 +232,19 @@ impl Ranked<'_> {
                 .collect();
             summarise(&all).map(|times| times.mean)
         };
-        let all: Vec<f64> = self.cells.iter().filter_map(of_cell).collect();
+        let all: Vec<f64> = self.cells.iter().zip(&self.searches).filter_map(of_cell).collect();
         summarise(&all).map(|times| times.median)
     }
+}
+
+/// Seconds of the recorded search of each repeat.
+fn searches(context: &RenderContext<'_>, cell: &StudyCell) -> BTreeMap<u32, f64> {
+    let of = |trial: &Trial| {
+        let TuningSource::Tuner { key, .. } = &trial.tuning else { return None };
+        let seconds = context.records.get(key)?.run.seconds.get("tune").copied()?;
+        Some((trial.key.repeat, seconds))
+    };
+    cell.trials().filter_map(of).collect()
 }
 
 /// The datasets on which all was run, and by dataset the methods that were not run on it.
@@ -292,7 +308,11 @@ fn mean_ranks(
 }
 
 /// Every method with its score on each dataset.
-fn ranked<'a>(cells: &[&'a StudyCell], datasets: &[&str]) -> Vec<Ranked<'a>> {
+fn ranked<'a>(
+    context: &RenderContext<'_>,
+    cells: &[&'a StudyCell],
+    datasets: &[&str],
+) -> Vec<Ranked<'a>> {
     let mut methods: Vec<&str> = Vec::new();
     for cell in cells {
         if !methods.contains(&cell.key().method.as_str()) {
@@ -315,8 +335,10 @@ fn ranked<'a>(cells: &[&'a StudyCell], datasets: &[&str]) -> Vec<Ranked<'a>> {
             let mean = cell.mean_over(common).map(without_rounding);
             Some((cell, mean))
         });
-        let (cells, scores) = own.collect::<Option<Vec<_>>>()?.into_iter().unzip();
-        Some(Ranked { cells, scores })
+        let (cells, scores): (Vec<&StudyCell>, _) =
+            own.collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        let searches = cells.iter().map(|cell| searches(context, cell)).collect();
+        Some(Ranked { cells, scores, searches })
     };
     methods.iter().filter_map(of_method).filter(|one| !one.cells.is_empty()).collect()
 }

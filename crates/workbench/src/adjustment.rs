@@ -119,9 +119,17 @@ pub struct Adjustment {
     /// How scores become probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
+    /// What is added to probabilities before they are calibrated.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub smoothing: f64,
     /// Where the second class begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Threshold>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(value: &f64) -> bool {
+    value.abs() <= 0.0
 }
 
 /// Parts of the training rows; each is held out once.
@@ -196,7 +204,8 @@ pub(crate) fn learn(
             *held = FOLDS;
         }
     }
-    let (scores, shares, varies) = held_out(sample, scaling, &held, fit)?;
+    let smoothing = if calibrate { 1.0 / labels.len() as f64 } else { 0.0 };
+    let (scores, shares, varies) = held_out(sample, scaling, (&held, smoothing), fit)?;
     let tested: Vec<usize> = (0..labels.len()).filter(|&row| held[row] < FOLDS).collect();
     let scores = scores.select(Axis(0), &tested);
     let labels: Vec<u32> = tested.iter().map(|&row| labels[row]).collect();
@@ -207,14 +216,14 @@ pub(crate) fn learn(
         let (values, usual) = ranked(calibration, shares, &scores);
         Threshold::choose(&values, &labels, metric, usual)
     });
-    Ok(Some(Adjustment { calibration, threshold }))
+    Ok(Some(Adjustment { calibration, smoothing, threshold }))
 }
 
 /// The scores of each row by a fit without its fold, whether they are of probabilities, and whether they vary in a fold.
 fn held_out(
     sample: &Sample,
     scaling: Scaling,
-    held: &[usize],
+    (held, smoothing): (&[usize], f64),
     mut fit: impl FnMut(&Sample, usize) -> Result<Box<dyn Predictor>, WorkbenchError>,
 ) -> Result<(Array2<f64>, bool, bool), WorkbenchError> {
     let mut scores = Array2::zeros((held.len(), sample.task().outputs()));
@@ -228,7 +237,7 @@ fn held_out(
         // They are scaled by the rows that train, as new rows will be.
         let (train, test_rows) = rescaled(scaling, sample.select(&train)?, sample.select(&test)?)?;
         let predictor = fit(&train, fold)?;
-        let own = scores_to_calibrate(&*predictor, test_rows.matrix())?;
+        let own = scores_to_calibrate(&*predictor, test_rows.matrix(), smoothing)?;
         shares = own.1;
         varies |= own.0.rows().into_iter().any(|row| row != own.0.row(0));
         for (at, &row) in test.iter().enumerate() {
@@ -300,8 +309,8 @@ impl Predictor for Adjusted {
     }
 
     fn predict_rows(&self, inputs: MatrixView<'_>) -> Result<Predictions, LearningError> {
-        let Adjustment { calibration, threshold } = self.by;
-        let (scores, are_shares) = scores_to_calibrate(&*self.inner, inputs)?;
+        let Adjustment { calibration, smoothing, threshold } = self.by;
+        let (scores, are_shares) = scores_to_calibrate(&*self.inner, inputs, smoothing)?;
         if let Some(Threshold { at, .. }) = threshold {
             let (values, _) = ranked(calibration, are_shares, &scores);
             return Ok(Predictions::Classes(
@@ -324,7 +333,7 @@ impl Predictor for Adjusted {
         let Some(calibration) = self.by.calibration else {
             return self.inner.probabilities_rows(inputs);
         };
-        let (scores, _) = scores_to_calibrate(&*self.inner, inputs).ok()?;
+        let (scores, _) = scores_to_calibrate(&*self.inner, inputs, self.by.smoothing).ok()?;
         Some(calibration.probabilities(scores.view()))
     }
 

@@ -75,7 +75,7 @@ pub(super) fn weighed(header: &ModelHeader) -> Option<String> {
 
 /// What was learned from rows held out inside the training part.
 pub(super) fn adjusted(header: &ModelHeader) -> Option<String> {
-    let Adjustment { calibration, threshold } = header.adjustment?;
+    let Adjustment { calibration, threshold, .. } = header.adjustment?;
     let calibrated = calibration.map(|calibration| match calibration {
         Calibration::Sigmoid { slope, shift } => {
             let sign = if shift < 0.0 { '-' } else { '+' };
