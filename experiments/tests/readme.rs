@@ -30,7 +30,7 @@ fn cells(summary: &Value, paper: &str) -> [usize; 4] {
         .map(|verdict| verdicts.iter().filter(|found| **found == verdict).count())
 }
 
-/// How many of the paper's own claims hold, fail, do both by the variant, and neither.
+/// How many of the paper's own claims hold, fail, do both by the variant, and neither, of those that apply to one.
 fn verdicts(summary: &Value, paper: &str) -> [usize; 4] {
     let own = catalogue().claims(paper).unwrap();
     let own: BTreeSet<&str> = own
@@ -41,7 +41,7 @@ fn verdicts(summary: &Value, paper: &str) -> [usize; 4] {
     let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for result in summary["claims"].as_array().unwrap() {
         let id = result["claim"].as_str().unwrap();
-        if own.contains(id) {
+        if own.contains(id) && result["holds"] != "not-applicable" {
             found.entry(id).or_default().insert(result["holds"].as_str().unwrap());
         }
     }

@@ -94,6 +94,9 @@ fn of_family<'a>(
             (true, false) => verdict_in("Holds", Holds::Yes, &shown),
             (false, true) => verdict_in("Fails", Holds::No, &shown),
             (true, true) => "Mixed".to_owned(),
+            (false, false) if shown.iter().all(|own| own.holds == Holds::NotApplicable) => {
+                "Not applicable".to_owned()
+            }
             (false, false) => "Inconclusive".to_owned(),
         };
         let quote = claim.quote.as_ref().map_or_else(String::new, |words| format!("“{words}”, "));

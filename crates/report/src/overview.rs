@@ -125,7 +125,8 @@ pub(crate) fn decided(claims: &[ClaimResult], paper: &str) -> bool {
     claims.iter().any(|own| own.paper == paper && own.family == Family::Paper && decides(own))
 }
 
-/// How many of the paper's own claims hold, fail, do both depending on the variant, and neither; no zeros.
+/// How many of the paper's own claims hold, fail, do both depending on the variant, and neither; no zeros, and no claim
+/// that applies to no variant.
 fn claims_in_words(results: &[ClaimResult], paper: &str) -> String {
     let counts = claims_of(results, paper);
     let all: usize = counts.iter().sum();
@@ -138,7 +139,8 @@ fn claims_in_words(results: &[ClaimResult], paper: &str) -> String {
 /// The same as numbers.
 fn claims_of(results: &[ClaimResult], paper: &str) -> [usize; 4] {
     let mut found: BTreeMap<&str, [bool; 2]> = BTreeMap::new();
-    for result in results.iter().filter(|own| own.paper == paper && own.family == Family::Paper) {
+    let of_paper = results.iter().filter(|own| own.paper == paper && own.family == Family::Paper);
+    for result in of_paper.filter(|own| own.holds != Holds::NotApplicable) {
         let [yes, no] = found.entry(&result.claim).or_default();
         *yes |= result.holds == Holds::Yes;
         *no |= result.holds == Holds::No;

@@ -180,8 +180,7 @@ fn judged<'a>(
         let group =
             rows().find(|row| row.id.as_ref() == Some(&id)).and_then(|row| row.group.as_ref());
         let Some((outcome, _)) = group.and_then(|group| group.split_once(':')) else { continue };
-        let outcome = outcome.split(' ').next();
-        if let Some((.., count)) = counts.iter_mut().find(|(word, ..)| Some(*word) == outcome) {
+        if let Some((.., count)) = counts.iter_mut().find(|(word, ..)| outcome.starts_with(word)) {
             *count += 1;
         }
         first = first.or(Some(id));
@@ -203,11 +202,12 @@ fn judged<'a>(
 }
 
 /// What comes out of claims, in the words of their table.
-const OUTCOMES: [(&str, Kind); 4] = [
+const OUTCOMES: [(&str, Kind); 5] = [
     ("Holds", Kind::Good),
     ("Fails", Kind::Bad),
     ("Mixed", Kind::Neutral),
     ("Inconclusive", Kind::Neutral),
+    ("Not applicable", Kind::Muted),
 ];
 
 /// The usual variants among these rows, in words.
