@@ -4,13 +4,13 @@ use crate::{Artefact, ExperimentError, RenderContext, StudyCell};
 use mercer_render::{Cell, Column, Row, Table};
 
 /// What a reader of the table must know.
-pub(crate) const RULES: &str = "A cell is one method on one dataset in one variant. Each table says how many repeats each of its cells has. `Without a score`: trials that ended at a limit, or failed; their cells say which. `just extend ARTEFACT` runs what is missing; with `--dry-run` it prints the hours first.";
+pub(crate) const RULES: &str = "A cell is one method on one dataset in one variant. All: as many repeats as the paper has; in a study of ours, as many as it sets. Each table says how many repeats each of its cells has. `Without a score`: trials that ended at a limit, or failed; their cells say which. `just extend ARTEFACT` runs what is missing; with `--dry-run` it prints the hours first.";
 
-/// Repeats from which a cell is counted apart, without having all.
+/// Repeats from which a cell is counted apart, without having all of the paper's.
 const MANY: usize = 10;
 const SOME: usize = 3;
 
-/// The cells of one variant of a study, by how many of their repeats are recorded.
+/// The cells of one variant of a study, by how many of the paper's repeats are recorded.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
     cells: usize,
@@ -33,7 +33,7 @@ impl Counts {
         self.recorded += recorded;
         self.without_score += cell.without_score().count();
         *match recorded {
-            all if all == planned => &mut self.whole,
+            all if all >= cell.repeats_of_paper() as usize => &mut self.whole,
             0 => &mut self.none,
             MANY.. => &mut self.many,
             SOME.. => &mut self.some,
@@ -58,13 +58,13 @@ pub fn coverage(
     }
     let mut table = Table::new(
         "coverage",
-        format!("Repeats run, of those that profile {} plans", context.profile),
+        format!("Repeats run under profile {}, beside the paper's", context.profile),
     )
     .columns(["Study", "Variant"].map(Column::left))
     .columns(
         [
             "Cells",
-            "All planned",
+            "All of the paper's",
             "Ten or more",
             "Three to nine",
             "One or two",
