@@ -254,6 +254,11 @@ impl StudyCell {
         }
     }
 
+    /// Whether the repeats are folds, which the ordinary paired t-test compares.
+    pub fn is_of_folds(&self) -> bool {
+        matches!(self.trials[0].protocol.split, Some(SplitRule::Folds { .. }))
+    }
+
     /// `n_test / n_train` behind a value of the curves: of the split, but where the path fits a part of its training
     /// rows. A curve that used fewer rows than the split has says so in its values `points` and `test points`.
     pub fn ratio_of(&self, value: &str) -> f64 {

@@ -69,14 +69,13 @@ pub(crate) fn missing_by_variant<T: AsRef<str>>(not_run: &BTreeMap<T, Vec<&str>>
 }
 
 /// What the verdicts mean.
-const VERDICTS: [&str; 7] = [
+const VERDICTS: [&str; 6] = [
     "Differs: Welch's 95 % interval of our mean minus theirs excludes 0, and the difference exceeds half a point.",
     "Agrees: no such difference, and half of the interval is at most two points or the printed standard deviation.",
     "Open: the interval is too wide to say. A point is 1 % of accuracy, or 1 % of a printed error.",
     "By choice: it agrees, but the scaling was chosen because it comes nearer to the print.",
     "Explained: a finding gives the cause. Cause unknown: a finding shows the difference, not its cause. Unexplained: neither.",
     "Exact: every printed digit of mean and standard deviation is the same, by either divisor. Short: too few repeats or rows. Missing: not run.",
-    "Naive: the paper's paired t-test. Corrected: Nadeau and Bengio's.",
 ];
 
 /// What needs no learning; the ones that fit the task share a column.
@@ -140,9 +139,10 @@ impl ResultsTable {
         }
         let variants = spec.variants.iter();
         let variants = variants.map(|own| format!("{}: {}.", own.name, own.summary));
-        let notes = self.reading(&spec.datasets).into_iter().chain(variants);
+        let folds = cells.iter().any(StudyCell::is_of_folds);
+        let notes = self.reading(&spec.datasets, folds).into_iter().chain(variants);
         table = notes.chain(self.notes.iter().cloned()).fold(table, Table::note);
-        let mut summary = self.summary(artefact, &reports);
+        let mut summary = self.summary(artefact, &reports, folds);
         for note in &self.verdict_notes {
             summary = summary.note(spelled(note, &self.numbers, context)?);
         }
@@ -265,11 +265,20 @@ impl ResultsTable {
     }
 
     /// What the marks of the cells mean: only what this table has of them.
-    fn reading(&self, datasets: &[String]) -> Vec<String> {
+    fn reading(&self, datasets: &[String], folds: bool) -> Vec<String> {
+        let (test, naive) = if folds {
+            ("paired t-test", "the same, since folds need no correction")
+        } else {
+            ("corrected resampled t-test", "by the paper's paired t-test")
+        };
         let mut notes = vec![
-            format!("± divides by J − 1 in our cells, in the published ones {}.", self.printed_deviation),
-            "Bold and underlined follow the repeats that two cells have in common, by the corrected resampled t-test. A cell that equals the best on every pair is underlined without a test; a single pair is never tested."
-                .to_owned(),
+            format!(
+                "± divides by J − 1 in our cells, in the published ones {}.",
+                self.printed_deviation
+            ),
+            format!(
+                "Bold and underlined follow the repeats that two cells have in common, by the {test}. A cell that equals the best on every pair is underlined without a test; a single pair is never tested."
+            ),
         ];
         if datasets.iter().any(|dataset| dataset == "mnist") {
             notes.push(
@@ -281,8 +290,7 @@ impl ResultsTable {
             "A cell without a converged fit is neither bold nor underlined."
                 .to_owned(),
             "j/J: repeats of a cell, and of the paper's.".to_owned(),
-            "p to best: two-sided, against the best of the paper's methods, by the corrected test; naive: by the paper's paired t-test."
-                .to_owned(),
+            format!("p to best: two-sided, against the best of the paper's methods, by the {test}; naive: {naive}."),
             "Methods for reference are never marked. A significant difference from the best is printed with its mean."
                 .to_owned(),
         ]);
@@ -412,7 +420,7 @@ impl ResultsTable {
     }
 
     /// How many cells came out which way, and how many significant differences survive.
-    fn summary(&self, artefact: Head<'_>, reports: &[CellReport]) -> Table {
+    fn summary(&self, artefact: Head<'_>, reports: &[CellReport], folds: bool) -> Table {
         let mut table = Table::new(format!("{}-verdicts", artefact.id), format!("{}, in numbers", artefact.title))
         .caption(
             "How many published cells have which verdict, and how many differences from the best of the paper's methods are significant at 5 %.",
@@ -420,8 +428,16 @@ impl ResultsTable {
         .columns([Column::left("Variant")]);
         let heads = CLASSES.into_iter().chain(["all"]);
         table = table.columns(heads.map(|head| Column::right(head).under("published cells")));
-        for head in ["naive", "corrected"] {
-            table = table.columns([Column::right(head).under("significant differences")]);
+        let (tests, meant): (&[&str], _) = if folds {
+            (&["paired t"], "Paired t: the ordinary paired t-test. Folds need no correction.")
+        } else {
+            (
+                &["naive", "corrected"],
+                "Naive: the paper's paired t-test. Corrected: Nadeau and Bengio's.",
+            )
+        };
+        for head in tests {
+            table = table.columns([Column::right(*head).under("significant differences")]);
         }
         let mut variants: Vec<&str> =
             reports.iter().map(|report| report.variant.as_str()).collect();
@@ -447,12 +463,15 @@ impl ResultsTable {
             let tested = |r: &CellReport| !r.degenerate && r.pairs > 1;
             let naive = |r: &CellReport| tested(r) && r.p_naive.is_some_and(|p| p < LEVEL);
             let corrected = |r: &CellReport| tested(r) && r.p_corrected.is_some_and(|p| p < LEVEL);
-            row.push(Cell::number(count(&naive), 0));
+            if !folds {
+                row.push(Cell::number(count(&naive), 0));
+            }
             row.push(Cell::number(count(&corrected), 0));
             table = table.row(Row::new(row));
         }
         let own = self.agreement_by_choice(reports);
-        own.into_iter().fold(VERDICTS.into_iter().fold(table, Table::note), Table::note)
+        let notes = VERDICTS.into_iter().chain([meant]).map(str::to_owned).chain(own);
+        notes.fold(table, Table::note)
     }
 }
 

@@ -409,9 +409,12 @@ impl Gains {
 fn over_all<'a>(
     pairs: impl Iterator<Item = [&'a StudyCell; 2]>,
 ) -> Result<Answer, ExperimentError> {
-    let mut gains = Gains::default();
+    let (mut gains, mut test) = (Gains::default(), "corrected test");
     for [a, b] in pairs {
         gains.add(a, b)?;
+        if a.is_of_folds() {
+            test = "paired t-test";
+        }
     }
     let Gains { shares, wins, losses, few, unsolved, .. } = &gains;
     if shares.is_empty() && *unsolved > 0 {
@@ -427,7 +430,7 @@ fn over_all<'a>(
         few => format!("; on {few} of these fewer than three repeats"),
     };
     let mut numbers = format!(
-        "better on {ahead} of {} (significantly better on {wins}, significantly worse on {losses}, corrected test at 5 %{few})",
+        "better on {ahead} of {} (significantly better on {wins}, significantly worse on {losses}, {test} at 5 %{few})",
         counted(shares.len(), "dataset")
     );
     numbers.push_str(&gains.in_points()?);

@@ -48,8 +48,8 @@ fn what_agrees_by_choice_is_counted_apart() {
     assert_eq!(said.len(), 1);
     assert!(said[0].starts_with("By choice: in released the scaling of pendigits, vowel was"));
     assert!(table.agreement_by_choice(&reports[2..]).is_empty());
-    let summary = table.summary(HEAD, &reports);
-    assert_eq!(summary.notes[VERDICTS.len()..], said);
+    let summary = table.summary(HEAD, &reports, false);
+    assert_eq!(summary.notes[VERDICTS.len() + 1..], said);
     let counted: Vec<usize> = reports.iter().filter_map(class).collect();
     assert_eq!(
         counted.iter().map(|at| CLASSES[*at]).collect::<Vec<_>>(),
@@ -59,8 +59,18 @@ fn what_agrees_by_choice_is_counted_apart() {
 
 #[test]
 fn the_caption_says_by_what_each_deviation_is_divided() {
-    let notes = table_1().reading(&[]);
+    let notes = table_1().reading(&[], false);
     assert_eq!(notes[0], "± divides by J − 1 in our cells, in the published ones by J.");
+}
+
+#[test]
+fn folds_are_said_to_have_the_ordinary_test() {
+    let table = table_1();
+    for (folds, name) in [(false, "corrected resampled t-test"), (true, "paired t-test")] {
+        assert!(table.reading(&[], folds)[1].contains(&format!("by the {name}.")), "{name}");
+    }
+    let heads = table.summary(HEAD, &[], true).columns;
+    assert_eq!(heads.last().map(|column| column.head.as_str()), Some("paired t"));
 }
 
 #[test]
