@@ -144,7 +144,7 @@ fn estimates(result: &ClaimResult) -> Option<(Estimate, Option<Estimate>)> {
 }
 
 /// What a reader of the table of both rules must know.
-pub(crate) const BY_RULE: &str = "The rule for claims was changed after the first runs. This page has every verdict by the rule before and by today's, with what decides today. Before: Wilcoxon's signed rank test over the datasets with Holm's adjustment over all claims of the paper and ours together, comparisons with the best by the test of one pair, no printed gains, and the correction for random splits on folds too. Each claim counts once per variant. Only the rows that changed are listed. The counts are of all; claims that came later have a verdict by today's rule alone.";
+pub(crate) const BY_RULE: &str = "The rule for claims was changed after the first runs. This page has every verdict by the rule before and by today's, with what decides today. Before: Wilcoxon's signed rank test over the datasets with Holm's adjustment over all claims of the paper and ours together, comparisons with the best by the test of one pair, no printed gains, and the correction for random splits on folds too. *Before* was computed once, from the records of that time, and *Now* also has newer records: a change can come from the rule, from new data, or from both. Each claim counts once per variant. Only the rows that changed are listed. The counts are of all; claims that came later have a verdict by today's rule alone.";
 
 /// How many verdicts each rule gives, and a line for each that changed.
 pub(crate) fn by_rule(catalogue: &Catalogue, results: &[ClaimResult]) -> [Table; 2] {
