@@ -384,7 +384,7 @@ fn usual<'a>(records: impl Iterator<Item = &'a Record>) -> BTreeMap<&'a str, f64
 fn seconds_of(record: &Record, part: Part, usual: &BTreeMap<&str, f64>) -> Option<(f64, bool)> {
     let run = &record.run;
     let phases: &[&str] = match part {
-        Part::Fit => &["prepare", "fit", "predict"],
+        Part::Fit => &["prepare", "fit", "predict", "calibrate"],
         Part::Tuning => &["tune"],
     };
     let sum = |of: &BTreeMap<String, f64>| -> f64 {

@@ -2,6 +2,7 @@
 
 use super::expression::evaluate;
 use crate::SplitRule;
+use crate::prepare::CALIBRATE;
 use mercer_datasets::Catalogue;
 use mercer_learning::{Method, Settings, Shape, find};
 use mercer_records::Key;
@@ -10,7 +11,7 @@ use serde_json::Value;
 /// A fit, or the search for its settings: the two parts of a trial that are predicted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Part {
-    /// Preparing, fitting, predicting.
+    /// Preparing, fitting, predicting, calibrating.
     Fit,
     /// Tuning.
     Tuning,
@@ -78,7 +79,12 @@ impl Workload {
             "b" => Some(setting("batch").map_or(n, |batch| batch.min(n))),
             _ => setting(name),
         };
-        let fits = if part == Part::Tuning { candidates(tuner) } else { 1.0 };
+        let fits = match part {
+            Part::Tuning => candidates(tuner),
+            // Three more, each to two thirds of the rows.
+            Part::Fit if key.protocol.contains_key(CALIBRATE) => 3.0,
+            Part::Fit => 1.0,
+        };
         let operations = evaluate(method.cost.fit, &size).unwrap_or(n * d) * fits;
         let bytes = evaluate(method.cost.memory, &size).unwrap_or(n * d) * 8.0;
         Some(Self {
