@@ -290,7 +290,7 @@ impl ResultsTable {
             "A cell without a converged fit is neither bold nor underlined."
                 .to_owned(),
             "j/J: repeats of a cell, and of the paper's.".to_owned(),
-            format!("p to best: two-sided, against the best of the paper's methods, by the {test}; naive: {naive}."),
+            format!("p to best: two-sided, against the best of the paper's methods, by the same test; naive: {naive}."),
             "Methods for reference are never marked. A significant difference from the best is printed with its mean."
                 .to_owned(),
         ]);

@@ -193,8 +193,12 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
         }
         faults.extend(browser.complaints().into_iter().map(|said| format!("{name}: {said}")));
         if name == "askl.html" {
-            let shown = json!([["published", "released"], ["published", "tuned"]]);
-            assert_eq!(browser.value(TUNED), shown, "one variant at a time");
+            // The first is the one with the most agreeing numbers.
+            let shown = browser.value(TUNED);
+            let first = shown[0][if shown[0][0] == "published" { 1 } else { 0 }].as_str();
+            assert!(matches!(first, Some("printed" | "released")), "{shown}");
+            assert_eq!(shown[0].as_array().map(Vec::len), Some(2), "one variant at a time");
+            assert_eq!(shown[1], json!(["published", "tuned"]), "one variant at a time");
             let sorted = browser.value(SORTED);
             let values: Vec<f64> =
                 sorted[0].as_array().unwrap().iter().map(|own| own.as_f64().unwrap()).collect();
