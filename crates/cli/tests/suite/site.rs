@@ -193,11 +193,13 @@ fn in_a_browser_the_committed_pages_fit_every_window() {
         }
         faults.extend(browser.complaints().into_iter().map(|said| format!("{name}: {said}")));
         if name == "askl.html" {
-            // The first is the one with the most agreeing numbers.
+            // Which is first depends on the numbers.
             let shown = browser.value(TUNED);
-            let first = shown[0][if shown[0][0] == "published" { 1 } else { 0 }].as_str();
-            assert!(matches!(first, Some("printed" | "released")), "{shown}");
-            assert_eq!(shown[0].as_array().map(Vec::len), Some(2), "one variant at a time");
+            let first = [["printed", "published"], ["published", "released"]];
+            assert!(
+                first.iter().any(|own| shown[0] == json!(own)),
+                "one variant at a time: {shown}"
+            );
             assert_eq!(shown[1], json!(["published", "tuned"]), "one variant at a time");
             let sorted = browser.value(SORTED);
             let values: Vec<f64> =
