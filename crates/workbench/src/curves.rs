@@ -161,8 +161,8 @@ mod tests {
         assert_eq!(bins.iter().map(|bin| bin.rows).sum::<usize>(), shares.len());
     }
 
-    /// 200 parts of 150 rows: the error of true probabilities lies between the ends 95 % of the time, that of
-    /// probabilities that are too sure does not.
+    /// 200 parts of 150 rows: the error of true probabilities lies between the ends 95 % of the time, the
+    /// error of probabilities that are too sure does not.
     #[test]
     fn true_probabilities_have_an_error_that_chance_explains() {
         let mut rng = Streams::root(4).rng("rows");

@@ -1,11 +1,11 @@
-//! Test of whether a change slows the benches. Criterion's times of a base commit and of the working tree are measured
-//! in turn.
+//! Test of whether a change slows the benches. Criterion times a base commit and the working tree side by side.
 //!
 //! `compare [BASE] [--minutes N] [--only WORD] [--all]` builds the benches of both, and measures those hot paths whose
 //! crates the change touches. Head and base run at the same time, each on a processor of its own, and then with their
-//! places changed; so do base and base as a control. The statistic is the median over such rounds of the log-ratio. `--all` measures every bench
-//! of every file, `--only` those whose names have the word, touched or not. It ends with 1 where a bench is slower,
-//! twice, or has vanished. Numbers are left in `target/bench-ci/comparison.json`, a table in `$GITHUB_STEP_SUMMARY`.
+//! places changed; so do base and base as a control. The statistic is the median over such rounds of the log-ratio.
+//! `--all` measures every bench of every file, one program after the other where it is no hot path. `--only` takes
+//! names that have the word, touched or not. It ends with 1 where a bench is slower, twice, or has vanished. Numbers
+//! are left in `target/bench-ci/comparison.json`, a table in `$GITHUB_STEP_SUMMARY`.
 
 mod selection;
 mod sides;
@@ -350,8 +350,8 @@ fn measure(
     Ok(())
 }
 
-/// From what one pair of measurements of each takes: those that have the fewest rounds in these seconds, the first first, the
-/// rounds that fit then, and the others.
+/// From what one pair of measurements of each takes: the items that have the fewest rounds in these seconds, the first
+/// first, the rounds that fit then, and the others.
 fn fitting<T>(costs: Vec<(f64, T)>, seconds: f64) -> (Vec<T>, usize, Vec<T>) {
     let (mut round, mut inside, mut outside) = (0.0, Vec::new(), Vec::new());
     for (cost, item) in costs {
